@@ -7,7 +7,8 @@ import { makeMember, type Member } from '../harness/client.js';
 import { KEPT } from '../harness/console-repositories.js';
 import { bash, HeldModel } from '../harness/held-model.js';
 import { createSecret } from '../harness/secrets.js';
-import { createTask, finished } from '../harness/tasks.js';
+import { content, start, taskIn } from '../harness/task-pages.js';
+import { createTask, finished, readTask } from '../harness/tasks.js';
 import { describeInBrowser, useBrowser } from '../harness/walks.js';
 import { AuthorityFile, resolverOf, WebHosts } from '../harness/web-hosts.js';
 
@@ -71,5 +72,30 @@ describeInBrowser('the secrets that a task used, in its details', () => {
         },
       },
     );
+  });
+
+  it('are asked for in a task that was made so, with the hosts in sight and no tool to remember', async () => {
+    const { page } = await browser.signedIn(service.url, owner.key.secret, '/console/new');
+    await content(page).fill('Read the list.');
+    await page.getByLabel('Approvals').selectOption('Ask before secrets');
+    await page.getByText('You are asked before the first use of each secret').waitFor();
+    await start(page).click();
+    const { answer } = await model.asked();
+    const id = await taskIn(page);
+    expect(await readTask(owner.client, id)).toMatchObject({ approvals: 'secrets' });
+    answer({ calls: [{ name: 'use_secret', arguments: { name: 'TOKEN', reason: '<!-- To --> read the list.' } }] });
+    const what = page.getByRole('region', { name: 'What would be done' });
+    for (const words of [
+      'May the agent use the secret TOKEN',
+      `goes to allowed.test:${hosts.https}.`,
+      '<!-- To --> read the list.',
+    ])
+      await what.getByText(words).waitFor();
+    expect(await page.getByRole('checkbox').count()).toBe(0);
+    await page.getByRole('button', { name: 'Approve', exact: true }).click();
+    (await model.asked()).answer({ text: 'Done.' });
+    await finished(owner.client, id);
+    await page.getByText('Approved by').first().waitFor();
+    await page.getByText('asks before secrets').waitFor();
   });
 });

@@ -41,6 +41,7 @@ describe('Automations (reference §12)', () => {
         model: null,
         effort: null,
         environment: null,
+        secrets: null,
         approvals: 'none',
         whenBlocked: 'fail',
         budget: null,

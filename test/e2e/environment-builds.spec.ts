@@ -3,6 +3,7 @@ import { Egress } from '../../src/platform/egress/egress.js';
 import { bash, useBuilds, WAITS } from '../harness/build-stand.js';
 import { buildBecomes, type BuildBody, ENVIRONMENTS } from '../harness/builds.js';
 import { makeMember } from '../harness/client.js';
+import { Operator } from '../harness/operator.js';
 import { postSecret } from '../harness/secrets.js';
 import { sizedIt, SLOW } from '../harness/slow.js';
 import { finished, reaches } from '../harness/tasks.js';
@@ -15,12 +16,16 @@ describe('Builds of environments (reference §25)', () => {
     hosts = await WebHosts.start();
     return {
       plans: { paid: { runningTasks: 500 } },
-      sandbox: { network: 'allow', allowHosts: [`allowed.test:${hosts.https}`], caFile: authority.path },
+      sandbox: {
+        network: 'allow',
+        allowHosts: [`allowed.test:${hosts.https}`, `a.wild.test:${hosts.https}`],
+        caFile: authority.path,
+      },
     };
   });
   const { make, start, work, goOn, outputs, parts, builds, held, waits } = stand;
   beforeAll(() => {
-    const { resolver } = resolverOf({ 'allowed.test': ['127.0.0.1'] });
+    const { resolver } = resolverOf({ 'allowed.test': ['127.0.0.1'], 'a.wild.test': ['127.0.0.1'] });
     stand.service.app.get(NetworkProxy, { strict: false }).egress = new Egress(['127.0.0.0/8'], resolver);
   });
   afterAll(async () => {
@@ -165,6 +170,37 @@ describe('Builds of environments (reference §25)', () => {
     expect(hosts.requests.at(-1)?.headers.authorization).toBe('Bearer canary-of-a-build');
     const [build] = await builds(slug);
     expect(JSON.stringify(build)).not.toContain('canary');
+  });
+
+  it('what a build does with a secret is in the audit log, once for each host, and so is a command that is tried in it', async () => {
+    const place = { header: 'Authorization' };
+    const bindings = ['allowed.test', 'a.wild.test'].map((host) => ({ host, port: hosts.https, place }));
+    const client = stand.owner.client;
+    const { body } = await postSecret(client, { name: 'USED', value: 'canary-of-a-use', bindings });
+    const ask = (host: string) => `curl -sS -m 20 -H "Authorization: Bearer $USED" https://${host}:${hosts.https}/`;
+    const allowHosts = ['allowed.test', 'a.wild.test'].map((host) => `${host}:${hosts.https}`);
+    const slug = await make({ secrets: ['USED'], allowHosts, setup: [ask('allowed.test'), ask('allowed.test')] });
+    await work(slug);
+    const used = async () => {
+      const { secret } = (await client.get<{ secret: { usedAt: string } }>(`/v1/secrets/${body.secret.id}`)).body;
+      type Entry = { action: string; actor: object | null; target: { id: string }; fields: string[] };
+      const { entries } = (await client.get<{ entries: Entry[] }>('/v1/audit?limit=100')).body;
+      const ours = entries.filter(({ action, target }) => action === 'secret.use' && target.id === body.secret.id);
+      return { usedAt: secret.usedAt, entries: ours.map(({ actor, fields }) => [actor, ...fields]).toReversed() };
+    };
+    const [build] = await builds(slug);
+    const first = [null, `environment ${slug}`, `build ${build?.id}`, 'host allowed.test'];
+    const before = await used();
+    expect(before).toEqual({ usedAt: expect.any(String), entries: [first] });
+    const tried = await client.post(`${ENVIRONMENTS}/${slug}/test`, {
+      command: `${ask('allowed.test')}; ${ask('a.wild.test')}`,
+    });
+    expect(tried.status).toBe(200);
+    const after = await used();
+    expect(after.entries).toEqual([first, [...first.slice(0, 3), 'host a.wild.test']]);
+    expect(Date.parse(after.usedAt)).toBeGreaterThan(Date.parse(before.usedAt));
+    const listed = await new Operator(stand.service).run('audit', 'list', '--workspace', stand.owner.workspace.slug);
+    expect(listed.match(/a build +secret\.use/g)).toHaveLength(2);
   });
 
   it('daily makes it anew on another day', async () => {

@@ -6,10 +6,10 @@ import { HOST_TOKEN, NEW_VALUE } from './values.js';
  * generated changes some 3 fit the trigger or the task that is there; a key has scopes of the calling one.
  */
 export const BODIES: Record<string, object> = {
-  'POST /v1/automations': { name: 'Yearly', content: 'A task.', cron: '0 0 1 1 *' },
+  'POST /v1/automations': { name: 'Yearly', content: 'A task.', cron: '0 0 1 1 *', secrets: ['TOKEN'] },
   'PATCH /v1/tasks/{taskId}': { title: 'Called so' },
   'POST /v1/tasks/{taskId}/fork': { content: 'Another way.' },
-  'PATCH /v1/automations/{automationId}': { name: 'Twice a year', cron: '0 0 1 1,7 *' },
+  'PATCH /v1/automations/{automationId}': { name: 'Twice a year', cron: '0 0 1 1,7 *', secrets: null },
   'POST /v1/keys': { name: 'One more', scopes: ['tasks:read'] },
   'POST /v1/integrations/{integrationSlug}/connections': { scope: 'user' },
   'POST /v1/integrations/{integrationSlug}/connections/{connectionId}/rotate': { overlapSeconds: 0 },

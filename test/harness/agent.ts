@@ -16,6 +16,7 @@ import { GrepTool } from '../../src/engine/agent/tools/grep.js';
 import { PublishTool } from '../../src/engine/agent/tools/publish.js';
 import { ReadTool } from '../../src/engine/agent/tools/read.js';
 import { TodoTool } from '../../src/engine/agent/tools/todo.js';
+import { UseSecretTool } from '../../src/engine/agent/tools/use-secret.js';
 import { WriteTool } from '../../src/engine/agent/tools/write.js';
 import { AiSdkProvider } from '../../src/engine/models/ai-sdk/ai-sdk-provider.js';
 import type {
@@ -91,7 +92,7 @@ export class AgentBench {
       new GlobTool(),
       new GrepTool(),
     ];
-    const more = [new PublishTool(env), new ReadTool(), new TodoTool(), new WriteTool()];
+    const more = [new PublishTool(env), new ReadTool(), new TodoTool(), new UseSecretTool(), new WriteTool()];
     const plugins = [...tools, ...more, ...extraTools, new AiSdkProvider(env), new RunbookProvider(env)];
     const registry = registryOf(plugins);
     const catalog = new ModelCatalog(env, registry);

@@ -23,6 +23,9 @@ export interface Result extends Row {
   wrongs: string[];
 }
 
+/** The secret that nobody has approved. */
+const WAITING = 'WAITING';
+
 export class Assault {
   readonly oracle: Oracle;
   private constructor(
@@ -122,6 +125,8 @@ export class Assault {
     const sent = Buffer.concat(bytes);
     const bound = by === 'bound' && BOUND.has(name ?? '');
     if (!bound) return this.oracle.find(sent).map((what) => `${by} ${name}: ${what}`);
+    const waits = this.oracle.find(sent).filter((what) => what.includes(WAITING));
+    if (waits.length > 0) return waits.map((what) => `${name}, not approved: ${what}`);
     const text = sent
       .toString('latin1')
       .replace(/^(authorization: (bearer |basic )|x-scoped: )[^\r\n]*\r\n/gim, '')
@@ -132,11 +137,11 @@ export class Assault {
 
   private scene(): Scene {
     const { https, http, rebound } = this.upstreams;
-    const [token = '', key = '', scoped = ''] = this.secrets.map(({ placeholder }) => placeholder);
+    const [token = '', key = '', scoped = '', waiting = ''] = this.secrets.map(({ placeholder }) => placeholder);
     const at = (name: string) => `${name}.test:${https}`;
     return {
       ...{ bound: at('allowed'), basic: at('bound.wild'), other: at('other.wild'), thief: at('thief.wild') },
-      ...{ plain: `allowed.test:${http}`, rebound, token, key, scoped },
+      ...{ plain: `allowed.test:${http}`, rebound, token, key, scoped, waiting },
       strange: { token: this.strange[0]?.placeholder ?? '', socket: this.sockets().at(-1) ?? '', folder: this.stranger.workdir }, // prettier-ignore
     };
   }
@@ -172,10 +177,11 @@ function secretsOf(random: () => number, port: number, rebound: string[]): TaskS
   const at = (host: string, place: TaskSecret['bindings'][number]['place'], more = {}) => ({ host, port, methods: null, paths: null, place, ...more }); // prettier-ignore
   const bearer = { header: 'Authorization', form: 'bearer', user: null } as const;
   const basic = { header: 'Authorization', form: 'basic', user: null } as const;
-  const secret = (name: string, value: string, bindings: TaskSecret['bindings']): TaskSecret => ({ name, env: name, placeholder: `mwsec_${word(24)}`, value, bindings }); // prettier-ignore
+  const secret = (name: string, value: string, bindings: TaskSecret['bindings']): TaskSecret => ({ name, env: name, placeholder: `mwsec_${word(24)}`, value, approved: true, bindings }); // prettier-ignore
   return [
     secret('TOKEN', `ghp_${word(36)}`, [at('allowed.test', bearer), at('bound.wild.test', basic), ...rebound.map((host) => at(host, bearer))]), // prettier-ignore
     secret('KEY', `${word(20)}+/&"<>%='${word(20)}`, [at('allowed.test', { query: 'key' })]),
     secret('SCOPED', word(40), [at('allowed.test', { header: 'X-Scoped', form: 'raw', user: null }, { methods: ['GET'], paths: ['/repos/acme/**'] })]), // prettier-ignore
+    { ...secret(WAITING, word(40), [at('allowed.test', bearer), at('allowed.test', { query: 'wait' })]), approved: false }, // prettier-ignore
   ];
 }

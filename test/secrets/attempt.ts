@@ -33,6 +33,8 @@ export interface Scene {
   token: string;
   key: string;
   scoped: string;
+  /** Bound as a bearer and as `wait`, and not approved. */
+  waiting: string;
   /** Of the task of another tenant, whose names are the same. */
   strange: { token: string; socket: string; folder: string };
 }

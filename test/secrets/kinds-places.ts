@@ -117,4 +117,14 @@ export const PLACES: Kind[] = [
     shows: REFUSED,
     make: ({ bound, basic, key, scoped, token }, n) => pick([ask(bound, { lines: [bearer(key)] }), ask(bound, { lines: [bearer(scoped)] }), ask(bound, { target: `/a?key=${scoped}` }), ask(bound, { target: '/repos/acme/a', lines: [`X-Scoped: ${token}`] }), ask(basic, { target: `/a?key=${key}`, lines: [`Authorization: Basic ${base64(`x:${token}`)}`] })], n), // prettier-ignore
   },
+  {
+    name: 'in its place, of a secret that waits for a person',
+    shows: /X-Millwright-Refused: secret_not_approved/i,
+    make: ({ bound, waiting, token }, n) => {
+      const target = `/a?wait=${waiting}`;
+      const ways = [{ lines: [bearer(waiting)] }, { lines: [`authorization: bearer  ${waiting}`] }, { target }, { target: `/a?b=c&%77ait=${codes(waiting)}` }, { target, lines: [bearer(token)] }, { method: 'POST', body: 'a', lines: [bearer(waiting)] }, { target: '/ws/0/whole', lines: ['Upgrade: websocket', bearer(waiting)] }]; // prettier-ignore
+      const asked = http(bound, pick(ways, n));
+      return { to: bound, send: [asked.includes('Upgrade') ? asked.replace('Connection: close', 'Connection: Upgrade') : asked] }; // prettier-ignore
+    },
+  },
 ];

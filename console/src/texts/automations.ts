@@ -61,8 +61,13 @@ export const automations = {
   effort: 'Effort',
   effortDefault: 'The default of the model',
   efforts: { low: 'Low', medium: 'Medium', high: 'High' },
+  environment: ({ slug, version }: { slug: string; version: number | null }) =>
+    `${slug}, ${version === null ? 'the newest version' : `version ${version}`}`,
+  secrets: 'Secrets',
+  secretsUsual: { event: 'None, and no network, when an event starts it', schedule: 'All that its tasks may use' },
+  noSecrets: 'None',
   approvals: 'Approvals',
-  approval: { none: 'Go ahead', writes: 'Ask first' },
+  approval: { none: 'Go ahead', writes: 'Ask first', secrets: 'Ask before secrets' },
   repository: {
     name: 'Repository',
     branch: 'Branch',
@@ -138,10 +143,18 @@ export const automationEditor = {
   contentHint: 'Markdown. Files come through the project. An event comes as the file event.json.',
   project: 'Project',
   projectNone: 'None: only you see its tasks',
+  secrets: 'Secrets',
+  secretsNamed: 'Those that are chosen here',
+  secretNames: 'Which secrets its tasks have',
+  secretsHint: {
+    event:
+      'Its tasks have these, and reach the hosts that they are bound to and nothing else. An event carries what others wrote, and may lead the agent to use them.',
+    schedule: 'Its tasks have these and no others.',
+  },
   model: 'Model',
   effort: 'Effort',
   approvals: 'Approvals',
-  approval: { none: 'Go ahead', writes: 'Ask me first' },
+  approval: { none: 'Go ahead', writes: 'Ask me first', secrets: 'Ask me before secrets' },
   overlap: 'When its last task still runs',
   overlaps: {
     skip: 'Leave this run out',

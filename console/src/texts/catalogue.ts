@@ -18,6 +18,7 @@ export { projects } from './projects.ts';
 export { reading } from './reading.ts';
 export { records } from './records.ts';
 export { repositories } from './repositories.ts';
+export { secretNames } from './secret-names.ts';
 export { secretUses } from './secret-uses.ts';
 export { secrets } from './secrets.ts';
 export { settings } from './settings.ts';

@@ -25,10 +25,11 @@ export const newTask = {
   effort: 'Effort',
   efforts: { low: 'Low', medium: 'Medium', high: 'High' },
   approvals: 'Approvals',
-  approve: { none: 'Go ahead', writes: 'Ask me first' },
+  approve: { none: 'Go ahead', writes: 'Ask me first', secrets: 'Ask before secrets' },
   approvalsAre: {
     none: 'Commands run without asking; the sandbox is the protection.',
     writes: 'You are asked before each command and each change of a file.',
+    secrets: 'You are asked before the first use of each secret; all else goes ahead.',
   },
   budget: 'Budget of a turn',
   noLimit: 'no limit',

@@ -225,7 +225,7 @@ export const task = {
     model: 'Model',
     modelEffort: (model: string, effort: string) => `${model} · ${effort}`,
     approvals: 'Approvals',
-    approvalsOf: { writes: 'asks first', none: 'goes ahead' },
+    approvalsOf: { writes: 'asks first', secrets: 'asks before secrets', none: 'goes ahead' },
     project: 'Project',
     tags: 'Tags',
     by: 'By',

@@ -23,7 +23,7 @@ const VERBS: Record<string, VerbHelp> = {
       ['--environment E[@N]', 'what it works in, in version N or the newest; - for none'],
       ['--model M', 'the model, in place of the default one'],
       ['--effort low|medium|high', 'how much the model thinks'],
-      ['--approvals writes', 'the agent asks before each command and each change of a file'],
+      ['--approvals writes|secrets', 'it asks before each command and file change, or the first use of each secret'],
       ['--when-blocked wait', 'waits for what passes by itself, such as an overloaded model, instead of failing'],
       ['--max-steps N', 'so many steps at most'],
       ['--metadata k=v', 'kept with the task; may come several times'],

@@ -201,7 +201,7 @@ async function contentOf(word: string): Promise<string> {
 
 async function taskOf(line: Line): Promise<CreateTask> {
   const [projectId, model, maxSteps] = [line.text('project'), line.text('model'), numberIn(line, 'max-steps')];
-  const approvals = oneOf(line, 'approvals', ['none', 'writes'] as const);
+  const approvals = oneOf(line, 'approvals', ['none', 'writes', 'secrets'] as const);
   const whenBlocked = oneOf(line, 'when-blocked', ['fail', 'wait'] as const);
   const [metadata, tags] = [metadataIn(line), line.texts('tag')];
   return {

@@ -80,7 +80,7 @@ export interface components {
         AuditEntry: {
             /** @description For example `task.create`; `request.many` where refusals were counted. */
             action: string;
-            /** @description Who did it, or wanted to; null for the operator. */
+            /** @description Who did it, or wanted to; null for the operator, and for the build of an environment. */
             actor: components["schemas"]["Person"] | null;
             /** @description The address that the request came from. */
             address: string | null;
@@ -89,7 +89,7 @@ export interface components {
             code: string | null;
             /** @description More than 1: so many refusals of one key, beyond 60 in a minute, counted together. */
             count: number;
-            /** @description Of a change that was done (`PATCH`): the names of the fields that were given. Never what was in them. */
+            /** @description Of a change that was done (`PATCH`): the names of the fields that were given, never what was in them. Of the use of a secret: by what, and at which host. */
             fields: string[] | null;
             id: components["schemas"]["Id"];
             keyId: components["schemas"]["Id"] | null;
@@ -164,6 +164,7 @@ export interface components {
          *       "name": "Sweep the mill",
          *       "content": "```ask\nWhich order?\n\n- sort: A to Z\n- tac: the other way round\n```\n\n```bash\nprintf 'b\\na\\n' | $ANSWER > sorted.txt\n```\n\n```publish path=sorted.txt\n```\n",
          *       "environment": null,
+         *       "secrets": null,
          *       "cron": "30 9 * * 1-5",
          *       "timezone": "Europe/Berlin",
          *       "kind": "recurring",
@@ -202,7 +203,7 @@ export interface components {
          */
         Automation: {
             /** @enum {string} */
-            approvals: "none" | "writes";
+            approvals: "none" | "writes" | "secrets";
             budget: components["schemas"]["TaskBudget"] | null;
             /** @description Failed tasks in a row; 10 pause it. */
             consecutiveFailures: number;
@@ -266,6 +267,8 @@ export interface components {
                 url: string;
             } | null;
             runAt: components["schemas"]["Timestamp"] | null;
+            /** @description Names of the secrets that its tasks have, as given. Null: those that a task of its owner has, and none where an event began it. */
+            secrets: string[] | null;
             /**
              * @description `completed`: its one time has passed.
              * @enum {string}
@@ -304,6 +307,7 @@ export interface components {
          *         "name": "Sweep the mill",
          *         "content": "```ask\nWhich order?\n\n- sort: A to Z\n- tac: the other way round\n```\n\n```bash\nprintf 'b\\na\\n' | $ANSWER > sorted.txt\n```\n\n```publish path=sorted.txt\n```\n",
          *         "environment": null,
+         *         "secrets": null,
          *         "cron": "30 9 * * 1-5",
          *         "timezone": "Europe/Berlin",
          *         "kind": "recurring",
@@ -352,7 +356,7 @@ export interface components {
         AutomationRehearsal: {
             automation: {
                 /** @enum {string} */
-                approvals: "none" | "writes";
+                approvals: "none" | "writes" | "secrets";
                 budget: components["schemas"]["TaskBudget"] | null;
                 /** @description Failed tasks in a row; 10 pause it. */
                 consecutiveFailures: number;
@@ -416,6 +420,8 @@ export interface components {
                     url: string;
                 } | null;
                 runAt: components["schemas"]["Timestamp"] | null;
+                /** @description Names of the secrets that its tasks have, as given. Null: those that a task of its owner has, and none where an event began it. */
+                secrets: string[] | null;
                 /**
                  * @description `completed`: its one time has passed.
                  * @enum {string}
@@ -588,8 +594,8 @@ export interface components {
          *     }
          */
         ChangeAutomation: {
-            /** @description `writes`: a person approves each command and each change of a file. `none` is the default. */
-            approvals?: ("none" | "writes") | null;
+            /** @description `writes`: a person approves each command and each change of a file; `secrets`: the first use of each secret. `none` is the default. */
+            approvals?: ("none" | "writes" | "secrets") | null;
             /** @description What one turn of a task may use; null for no limit of its own. */
             budget?: components["schemas"]["Budget"] | null;
             /** @description What each of its tasks is to do. Markdown. */
@@ -622,6 +628,8 @@ export interface components {
              * @description One time: when. It has `Z` or an offset, and lies ahead.
              */
             runAt?: string | null;
+            /** @description Names of the secrets that its tasks have, those of them that there are, and no others. Without it, and null, they have what a task of its owner has; a task that an event began then has none. One that an event began reaches the hosts that these secrets are bound to, and nothing else. */
+            secrets?: string[] | null;
             /** @description Of `cron`: an IANA name, such as `Europe/Berlin`. `UTC` is the default. */
             timezone?: string | null;
             /** @description Webhook: an event of a connected integration, such as `github.pull_request.opened`; `*` may stand for the action. */
@@ -871,8 +879,8 @@ export interface components {
          *     }
          */
         CreateAutomation: {
-            /** @description `writes`: a person approves each command and each change of a file. `none` is the default. */
-            approvals?: ("none" | "writes") | null;
+            /** @description `writes`: a person approves each command and each change of a file; `secrets`: the first use of each secret. `none` is the default. */
+            approvals?: ("none" | "writes" | "secrets") | null;
             /** @description What one turn of a task may use; null for no limit of its own. */
             budget?: components["schemas"]["Budget"] | null;
             /** @description What each of its tasks is to do. Markdown. */
@@ -909,6 +917,8 @@ export interface components {
             runAt?: string | null;
             /** @description With `dryRun` and `triggerEvent`: the payload of an event; the answer says whether a run would start. */
             samplePayload?: Record<string, never> | unknown[];
+            /** @description Names of the secrets that its tasks have, those of them that there are, and no others. Without it, and null, they have what a task of its owner has; a task that an event began then has none. One that an event began reaches the hosts that these secrets are bound to, and nothing else. */
+            secrets?: string[] | null;
             /** @description Of `cron`: an IANA name, such as `Europe/Berlin`. `UTC` is the default. */
             timezone?: string | null;
             /** @description Webhook: an event of a connected integration, such as `github.pull_request.opened`; `*` may stand for the action. */
@@ -1154,10 +1164,10 @@ export interface components {
          */
         CreateTask: {
             /**
-             * @description `writes`: a person approves each command and each change of a file first. `none` is the default.
+             * @description `writes`: a person approves each command and each change of a file first; `secrets`: the first use of each secret. `none` is the default.
              * @enum {string}
              */
-            approvals?: "none" | "writes";
+            approvals?: "none" | "writes" | "secrets";
             /** @description Uploads that become files of the task, under `attachments/` in its workdir. */
             attachments?: components["schemas"]["Attachment"][];
             /** @description What one turn may use; null for no limit of its own. */
@@ -1967,7 +1977,7 @@ export interface components {
             /** @description Connections, and requests with the placeholder of a secret, that were refused. */
             refused: number;
             /** @description Why the last of them was: the host is not among those that may be reached, its address is not public, or a placeholder stood where it may not. */
-            refusedFor: ("host_not_allowed" | "address_not_public" | "secret_misplaced" | "secret_not_bound" | "secret_gone") | null;
+            refusedFor: ("host_not_allowed" | "host_not_bound" | "address_not_public" | "secret_misplaced" | "secret_not_bound" | "secret_gone" | "secret_not_approved") | null;
         };
         Notices: {
             /** @description Whether the question of the task is sent too. */
@@ -2633,10 +2643,10 @@ export interface components {
          */
         Task: {
             /**
-             * @description `writes`: a person approves each command and each change of a file first.
+             * @description What a person approves first: commands and file changes, or secrets.
              * @enum {string}
              */
-            approvals: "none" | "writes";
+            approvals: "none" | "writes" | "secrets";
             /** @description Lists leave it out; a message or an answer brings it back. */
             archived: boolean;
             budget: components["schemas"]["TaskBudget"] | null;

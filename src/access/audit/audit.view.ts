@@ -7,7 +7,9 @@ export const auditEntrySchema = named(
   z.strictObject({
     id: idSchema,
     at: timestampSchema,
-    actor: personSchema.nullable().describe('Who did it, or wanted to; null for the operator.'),
+    actor: personSchema
+      .nullable()
+      .describe('Who did it, or wanted to; null for the operator, and for the build of an environment.'),
     keyId: idSchema.nullable(),
     address: z.string().nullable().describe('The address that the request came from.'),
     action: z.string().describe('For example `task.create`; `request.many` where refusals were counted.'),
@@ -16,7 +18,7 @@ export const auditEntrySchema = named(
       .array(z.string())
       .nullable()
       .describe(
-        'Of a change that was done (`PATCH`): the names of the fields that were given. Never what was in them.',
+        'Of a change that was done (`PATCH`): the names of the fields that were given, never what was in them. Of the use of a secret: by what, and at which host.',
       ),
     outcome: z.enum(['done', 'refused']),
     code: z.string().nullable().describe('Of a refusal: the `code` of the error.'),

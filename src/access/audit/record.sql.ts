@@ -1,5 +1,5 @@
 // How rows come into the audit log. The default of `at` is the clock of the database, and the order of the seals is that of `xid`.
-import { jsonb, raw, sql, text, textOrNull, texts, uuid, uuidOrNull } from '../../platform/database/sql.js';
+import { jsonb, raw, sql, text, textOrNull, texts, time, uuid, uuidOrNull } from '../../platform/database/sql.js';
 
 const XID = raw('pg_current_xact_id()::text::bigint');
 
@@ -14,6 +14,12 @@ ${uuid('workspaceId')}, ${uuid('id')}, ${XID}, ${uuidOrNull('actorId')}, ${uuidO
 export const ACT = sql`INSERT INTO audit_log (${COLUMNS}) VALUES (${VALUES})`.rows();
 /** A change, with the fields that were given. The operator’s acts have none: a database that was restored may not have the column yet. */
 export const CHANGE = sql`INSERT INTO audit_log (${COLUMNS}, fields) VALUES (${VALUES}, ${texts('fields')})`.rows();
+
+/** As {@link CHANGE}, unless there is one of the same fields since a time. */
+export const CHANGE_ONCE = sql`
+INSERT INTO audit_log (${COLUMNS}, fields) SELECT ${VALUES}, ${texts('fields')} WHERE NOT EXISTS (
+  SELECT FROM audit_log a WHERE a.workspace_id = ${uuid('workspaceId')} AND a.action = ${text('action')} AND a.at >= ${time('since')}
+    AND a.target_id = ${textOrNull('targetId')} AND a.fields = ${texts('fields')})`.rows();
 
 /** A refusal, or with a `count` above one several. `age`: how long ago, in seconds. */
 export interface RefusalRow {

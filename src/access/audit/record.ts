@@ -2,7 +2,7 @@
 import { newId } from '../../platform/database/ids.js';
 import type { UnitOfWork } from '../../platform/database/unit-of-work.js';
 import { INSTALLATION } from './audit-entry.entity.js';
-import { ACT, CHANGE } from './record.sql.js';
+import { ACT, CHANGE, CHANGE_ONCE } from './record.sql.js';
 
 /** What an act is done to. */
 export interface Target {
@@ -42,11 +42,33 @@ export function recordUse(
   { workspaceId, actorId, taskId }: { workspaceId: string; actorId: string; taskId: string },
   { secretId, host }: { secretId: string; host: string },
 ): Promise<void> {
-  const about = { id: newId(), action: 'secret.use', targetType: 'secret', targetId: secretId };
+  const fields = [`task ${taskId}`, `host ${host}`];
+  return tx.runWithNext(CHANGE({ workspaceId, actorId, ...useOf(secretId), fields }));
+}
+
+/** A build of an environment, of which several attempts may be made. */
+export interface UsingBuild {
+  workspaceId: string;
+  /** Of its environment. */
+  slug: string;
+  buildId: string;
+  /** When it began. */
+  createdAt: Date;
+}
+
+/** Of a build that uses a secret at a host, once: it works as nobody. */
+export async function recordBuildUse(
+  tx: UnitOfWork,
+  { workspaceId, slug, buildId, createdAt: since }: UsingBuild,
+  { secretId, host }: { secretId: string; host: string },
+): Promise<void> {
+  const fields = [`environment ${slug}`, `build ${buildId}`, `host ${host}`];
+  await tx.run(CHANGE_ONCE({ workspaceId, actorId: null, ...useOf(secretId), fields, since }));
+}
+
+function useOf(secretId: string) {
   const nobody = { keyId: null, address: null, requestId: null };
-  return tx.runWithNext(
-    CHANGE({ workspaceId, actorId, ...about, ...nobody, fields: [`task ${taskId}`, `host ${host}`] }),
-  );
+  return { id: newId(), action: 'secret.use', targetType: 'secret', targetId: secretId, ...nobody };
 }
 
 /**

@@ -25,8 +25,8 @@ export interface Budget {
   maxCost?: string;
 }
 
-/** What is asked about before it is done: nothing, or each command and file change (reference §4). */
-export const APPROVALS = ['none', 'writes'] as const;
+/** What is asked about before it is done: nothing, each command and file change, or the first use of each secret (reference §4). */
+export const APPROVALS = ['none', 'writes', 'secrets'] as const;
 export type Approvals = (typeof APPROVALS)[number];
 
 /** What a task does about what blocks it and passes by itself: its turn ends, or goes on later (reference §5). */
@@ -151,7 +151,7 @@ export interface AgentInput {
   outputSchema?: OutputSchema | null;
   /** What a person must approve first. An approved call carries that itself, as its `stage`. */
   approvals: Approvals;
-  /** Names of tools that need no more asking in this task. */
+  /** Names of tools that need no more asking in this task, and of secrets that may be used in it (`secretsIn` in approval.ts). */
   approvedTools: string[];
   /** What to do about a failure that passes by itself: with `wait` the turn goes on later, so a call that it keeps from its beginning stays open. Absent: `fail`. */
   whenBlocked?: WhenBlocked;
@@ -164,6 +164,8 @@ export interface AgentInput {
   keptFile?: (sha256: string) => Promise<Readable>;
   /** Whether its commands may have the network that the operator allows; absent: not. */
   network?: boolean;
+  /** Without `network`: the hosts that they reach all the same, with the secrets that are bound to these. Absent: none. */
+  boundHosts?: readonly string[];
   /**
    * Reads the secrets that its commands may use, with their values, once: it rejects when they cannot be read. Null: there are none. Absent: the
    * task may have none. An engine hands them to the sandbox, and tells the model of their names alone.
@@ -323,8 +325,8 @@ export type AgentOutcome =
   /** `retryAfterMs`: what a provider asks for. */
   | { type: 'failed'; code: string; message: string; retryable: boolean; retryAfterMs?: number }
   | { type: 'question'; messageId: string; toolCallId: string; question: Question }
-  /** An open call waits for a person. Approved, it comes back with its `stage`; denied, with its result. */
-  | { type: 'approval'; messageId: string; toolCallId: string; question: string };
+  /** An open call waits for a person. Approved, it comes back with its `stage`, and `grants` stands among `approvedTools`; denied, with its result. */
+  | { type: 'approval'; messageId: string; toolCallId: string; question: string; grants?: string };
 
 /**
  * Drives one run: model, tools, model, until it is done, asks, fails or is stopped. It writes nothing itself: it yields

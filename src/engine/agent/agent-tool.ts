@@ -4,6 +4,17 @@ import type { JsonValue, StoredPart, ToolResult } from '../models/conversation.j
 import type { Freeform, ModelInfo } from '../models/model-provider.js';
 import type { SandboxSession } from '../sandbox/sandbox.js';
 
+/** A secret of a task, without its value. */
+export interface SecretToUse {
+  name: string;
+  /** The variable that has its placeholder. */
+  env: string;
+  /** Those that it is bound to, with the port where that is not 443. */
+  hosts: readonly string[];
+  /** Whether a person has allowed its use in this task. */
+  approved: boolean;
+}
+
 /** What a tool may use. Nothing of the service's own reaches it: no database, no key, no environment. */
 export interface ToolContext {
   taskId: string;
@@ -15,6 +26,8 @@ export interface ToolContext {
   resultCharacters?: number;
   /** What the task's model takes. Absent: text alone. */
   input?: ModelInfo['input'];
+  /** The secrets of a task that asks before the first use of each. Null or absent: it does not ask. */
+  secrets?: readonly SecretToUse[] | null;
   /** The task's sandbox, opened at the first use. */
   sandbox(): Promise<SandboxSession>;
   /** Receives what the call prints while it runs, for live views; the result has it too. Absent: there is none. */
@@ -105,8 +118,9 @@ export abstract class AgentTool<P extends z.ZodType = z.ZodType> {
   /**
    * What a person is asked before a call: the tool, and what it would do. The whole input is shown beside it.
    * The loop truncates it at 4,000 characters.
+   * @param _secrets as of {@link ToolContext}; empty when the task does not ask before it uses them.
    */
-  approvalQuestion(input: z.output<P>): string {
+  approvalQuestion(input: z.output<P>, _secrets: readonly SecretToUse[]): string {
     return `May the agent use the tool ${this.name}?\n\n${JSON.stringify(input)}`;
   }
 }

@@ -16,6 +16,7 @@ import { GrepTool } from './tools/grep.js';
 import { PublishTool } from './tools/publish.js';
 import { ReadTool } from './tools/read.js';
 import { TodoTool } from './tools/todo.js';
+import { UseSecretTool } from './tools/use-secret.js';
 import { WriteTool } from './tools/write.js';
 
 const TOOLS = [
@@ -28,6 +29,7 @@ const TOOLS = [
   PublishTool,
   ReadTool,
   TodoTool,
+  UseSecretTool,
   WriteTool,
 ];
 

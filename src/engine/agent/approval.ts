@@ -1,24 +1,71 @@
-// Tasks that ask before each command or file change (reference §4, docs/decisions/0016).
-import type { ToolInvocation } from '../models/conversation.js';
-import type { AgentInput } from './agent-engine.js';
-import type { AgentTool } from './agent-tool.js';
+// Tasks that ask before each command or file change, or before the first use of each secret (reference §4, docs/decisions/0016, 0099).
+import { isJsonObject, type ToolInvocation } from '../models/conversation.js';
+import type { AgentInput, AgentOutcome } from './agent-engine.js';
+import type { SecretToUse } from './agent-tool.js';
 import type { ReadyCall } from './tool-registry.js';
+import { USE_SECRET } from './tools/use-secret.js';
+import type { TurnParts } from './turn-parts.js';
 
-type Rules = Pick<AgentInput, 'approvals' | 'approvedTools'>;
+/** What a person is asked, and what their yes is for beside the call. */
+export type Approval = Pick<Extract<AgentOutcome, { type: 'approval' }>, 'question' | 'grants'>;
 
-/** Whether a call that has not begun must be approved by a person first. */
-export function needsApproval(
-  { approvals, approvedTools }: Rules,
+/** In front of the name of a secret among `approvedTools`. No tool has a colon in its name. */
+const SECRET = 'secret:';
+
+/** The names of the secrets that may be used in a task which asks before that. */
+export function secretsIn(approvedTools: readonly string[]): string[] {
+  return approvedTools.flatMap((one) => (one.startsWith(SECRET) ? [one.slice(SECRET.length)] : []));
+}
+
+/** Those that a task asks about, without the ones that cannot be read; null: it does not ask. */
+export async function secretsToUse({
+  approvals,
+  secrets,
+}: Pick<AgentInput, 'approvals' | 'secrets'>): Promise<SecretToUse[] | null> {
+  if (approvals !== 'secrets') return null;
+  const all = (await secrets?.())?.all ?? [];
+  return all
+    .filter(({ value }) => value !== null)
+    .map(({ name, env, bindings, approved }) => {
+      const hosts = new Set(bindings.map(({ host, port }) => (port === 443 ? host : `${host}:${port}`)));
+      return { name, env, hosts: [...hosts], approved };
+    });
+}
+
+/** What a person must approve before a call that has not begun; null: nothing. */
+export function approvalOf(
+  { approvals, approvedTools }: Pick<AgentInput, 'approvals' | 'approvedTools'>,
   { stage }: ToolInvocation,
-  tool: AgentTool,
-): boolean {
-  return approvals === 'writes' && tool.changes && stage !== 'approved' && !approvedTools.includes(tool.name);
+  ready: ReadyCall,
+  { tools, secrets }: Pick<TurnParts, 'tools' | 'secrets'>,
+): Approval | null {
+  const { tool, input } = ready;
+  switch (approvals) {
+    case 'none':
+      return null;
+    case 'writes':
+      if (!tool.changes || stage === 'approved' || approvedTools.includes(tool.name)) return null;
+      return { question: tools.approvalQuestion(ready, []) };
+    case 'secrets': {
+      if (tool.name !== USE_SECRET || secrets === null) return null;
+      const { name } = input as { name: string };
+      // What counts is on record with the task: that this call was approved is not enough.
+      if (secrets.find((secret) => secret.name === name)?.approved !== false) return null;
+      return { question: tools.approvalQuestion(ready, secrets), grants: SECRET + name };
+    }
+  }
+}
+
+/** A call as a person is asked about it: another reason for the same secret is no other question. */
+export function asAsked(call: ToolInvocation): ToolInvocation {
+  const { name, input } = call;
+  return name === USE_SECRET && isJsonObject(input) ? { ...call, input: { name: input['name'] ?? null } } : call;
 }
 
 /**
  * Whether a call is put on record as begun before it runs. Without approvals calls run straight after their step, and
  * which one may have begun follows from their order; with them a call may have waited for days, not begun at all.
  */
-export function recordsBeginning({ approvals }: Rules, { tool, input }: ReadyCall): boolean {
-  return approvals === 'writes' && !tool.mayRunAgain(input);
+export function recordsBeginning({ approvals }: Pick<AgentInput, 'approvals'>, { tool, input }: ReadyCall): boolean {
+  return approvals !== 'none' && !tool.mayRunAgain(input);
 }

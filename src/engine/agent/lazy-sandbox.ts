@@ -25,7 +25,7 @@ export class LazySandbox {
     private readonly sandboxes: Pick<Sandbox, 'open' | 'reserve'>,
     private readonly input: Pick<
       AgentInput,
-      'taskId' | 'files' | 'project' | 'network' | 'secrets' | 'environment' | 'onNetwork' | 'signal'
+      'taskId' | 'files' | 'project' | 'network' | 'boundHosts' | 'secrets' | 'environment' | 'onNetwork' | 'signal'
     >,
   ) {}
 
@@ -90,10 +90,10 @@ export class LazySandbox {
   }
 
   private async open(): Promise<SandboxSession> {
-    const { taskId, signal, files, project, network = false, environment, onNetwork } = this.input;
+    const { taskId, signal, files, project, network = false, boundHosts = [], environment, onNetwork } = this.input;
     const secrets = (await this.input.secrets?.()) ?? undefined;
     const { reservation } = this;
-    const about = { taskId, project, network, secrets, environment, onNetwork };
+    const about = { taskId, project, network, boundHosts, secrets, environment, onNetwork };
     const session = await this.sandboxes.open({ ...about, reservation, signal });
     try {
       for (const file of files) await this.layIn(session, file);

@@ -13,6 +13,7 @@ import {
   type AgentOutcome,
   type RepositoryChanges,
 } from './agent-engine.js';
+import { secretsToUse } from './approval.js';
 import { runChecks } from './check-steps.js';
 import { ContextCompactor } from './context/context-compactor.js';
 import { ContextSize } from './context/context-size.js';
@@ -67,7 +68,8 @@ export class LoopEngine extends AgentEngine {
     const sandbox = new LazySandbox(this.sandboxes, input);
     const limits = new TurnLimits(input, this.settings.stepsPerTurn, (model) => this.models.prices(model));
     const { caller, tools, settings } = this;
-    const offered = tools.definitions(this.models.writesPatches(input.model.id));
+    const secrets = await secretsToUse(input);
+    const offered = tools.definitions(this.models.writesPatches(input.model.id), (secrets ?? []).length > 0);
     const fitting = resultCharacters(model.contextWindow);
     const system = systemPrompt(input.outputSchema);
     const context = new ContextCompactor(
@@ -96,6 +98,7 @@ export class LoopEngine extends AgentEngine {
         output: new TurnOutput(input.outputSchema ?? null, workspaceId),
         tools,
         offered,
+        secrets,
         settings,
         sandbox,
         limits,

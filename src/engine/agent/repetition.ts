@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto';
 import type { ConversationMessage, JsonValue, ToolInvocation, ToolResult } from '../models/conversation.js';
 import { MOST_CHARACTERS, sorted } from '../models/result-text.js';
+import { asAsked } from './approval.js';
 
 /** After how many repetitions the model gets a hint, and after how many the turn ends. */
 interface Bounds {
@@ -69,11 +70,11 @@ const DENIALS = 2;
 
 /** The error of a call that a person has denied in the steps before, without another call in between; else null. */
 export function deniedBefore(conversation: readonly ConversationMessage[], call: ToolInvocation): string | null {
-  const key = callKey(call);
+  const key = callKey(asAsked(call));
   const own = conversation.findLastIndex(({ invocations }) => invocations.includes(call));
   let count = 0;
   for (let index = own - 1; index >= 0; index--) {
-    const same = conversation[index]?.invocations.find((one) => callKey(one) === key);
+    const same = conversation[index]?.invocations.find((one) => callKey(asAsked(one)) === key);
     if (same?.result == null || same.result.status === 'success') break;
     if (same.result.status === 'denied') count++;
   }

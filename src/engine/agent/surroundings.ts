@@ -122,8 +122,12 @@ function secretsInWords(secrets: readonly TaskSecret[]): string[] {
     const places = bindings.map(({ host, place }) => `${host} (${'header' in place ? `${place.header}, ${place.form}` : `query ${place.query}`})`); // prettier-ignore
     return `- ${name} in $${env}, for ${[...new Set(places)].join(', ')}`;
   });
+  const wait = secrets.some(({ approved }) => !approved);
   return [
     'Secrets. Each variable has a placeholder, and the proxy puts the value in its place in HTTPS requests to these hosts, in the header or query field named alone. Use the variable as if it were the value; elsewhere the placeholder is worthless, and may be shown.',
+    ...(wait
+      ? ['Each waits for a person to approve it: call use_secret with its name before the first request that uses it.']
+      : []),
     ...lines,
   ];
 }

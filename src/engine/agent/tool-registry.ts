@@ -7,11 +7,12 @@ import { walkJson } from '../../platform/http/json-walk.mjs';
 import { PluginRegistry } from '../../platform/plugins/plugin.js';
 import { SandboxError } from '../sandbox/sandbox.js';
 import { untilAborted } from './abort.js';
-import { AgentTool, type ToolContext, type ToolOutcome } from './agent-tool.js';
+import { AgentTool, type SecretToUse, type ToolContext, type ToolOutcome } from './agent-tool.js';
 import { cleanJson, cleanText } from './clean-json.js';
 import { EngineSettings } from './engine-settings.js';
 import { readArguments, spelling } from './tool-arguments.js';
 import { truncateMiddle } from './tools/tool-text.js';
+import { USE_SECRET } from './tools/use-secret.js';
 
 /** A call that may be carried out, or the error that the model reads instead. */
 export type CheckedCall = ReadyCall | { error: string };
@@ -21,6 +22,8 @@ export interface ReadyCall {
   input: unknown;
 }
 
+/** What providers take as the name of a tool. Nothing else that is on record as approved looks like one. */
+const NAME = /^[\w-]{1,64}$/;
 /** Characters of the question before a call. */
 const QUESTION = 4_000;
 
@@ -41,9 +44,14 @@ export class ToolRegistry implements OnModuleInit {
     for (const tool of this.all().values()) this.defined(tool);
   }
 
-  /** The tools that a model is offered. A call of another tool is carried out too. */
-  definitions(writesPatches = false): ToolDefinition[] {
-    const offered = [...this.all().values()].filter(({ patches }) => patches !== !writesPatches);
+  /**
+   * The tools that a model is offered. A call of another tool is carried out too.
+   * @param withSecrets whether the task has secrets that it asks about.
+   */
+  definitions(writesPatches = false, withSecrets = false): ToolDefinition[] {
+    const offered = [...this.all().values()].filter(
+      ({ name, patches }) => patches !== !writesPatches && (withSecrets || name !== USE_SECRET),
+    );
     return offered.map((tool) => this.defined(tool));
   }
 
@@ -81,9 +89,9 @@ export class ToolRegistry implements OnModuleInit {
   }
 
   /** What a person is asked before a call; by the tool's name alone when the tool cannot word it. */
-  approvalQuestion({ tool, input }: ReadyCall): string {
+  approvalQuestion({ tool, input }: ReadyCall, secrets: readonly SecretToUse[]): string {
     try {
-      return cleanText(truncateMiddle(tool.approvalQuestion(input), QUESTION).text);
+      return cleanText(truncateMiddle(tool.approvalQuestion(input, secrets), QUESTION).text);
     } catch (error) {
       this.logger.error(error);
       return `May the agent use the tool ${tool.name}?`;
@@ -135,8 +143,9 @@ export class ToolRegistry implements OnModuleInit {
     if (this.tools === undefined) {
       const found = this.registry.all(AgentTool);
       for (const [name, tool] of found) {
-        if (tool.name === name) continue;
-        throw new Error(`The tool ${tool.constructor.name} is '${name}' in @Plugin and '${tool.name}' by its name.`);
+        if (tool.name !== name)
+          throw new Error(`The tool ${tool.constructor.name} is '${name}' in @Plugin and '${tool.name}' by its name.`);
+        if (!NAME.test(name)) throw new Error(`The tool '${name}' is to be named by 1 to 64 letters, digits, _ and -.`);
       }
       this.tools = new Map([...found].sort(([a], [b]) => (a < b ? -1 : 1)));
     }

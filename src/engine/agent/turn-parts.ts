@@ -1,4 +1,5 @@
 import type { ModelInfo, ToolDefinition } from '../models/model-provider.js';
+import type { SecretToUse } from './agent-tool.js';
 import type { ContextCompactor } from './context/context-compactor.js';
 import type { EngineSettings } from './engine-settings.js';
 import type { LazySandbox } from './lazy-sandbox.js';
@@ -18,6 +19,8 @@ export interface TurnParts {
   tools: ToolRegistry;
   /** Their definitions for the model. */
   offered: ToolDefinition[];
+  /** The secrets of a task that asks before the first use of each; null: it does not ask. */
+  secrets: readonly SecretToUse[] | null;
   settings: EngineSettings;
   sandbox: LazySandbox;
   limits: TurnLimits;

@@ -81,9 +81,9 @@ describe('after a crash', () => {
   ])('a command that is called with repeatable: %j is carried out again: %s', async (repeatable, again) => {
     await start(steps({ text: 'never' }, { text: 'Fine.' }));
     const input = { command: 'echo ran', ...(repeatable === undefined ? {} : { repeatable }) };
-    for (const approvals of ['none', 'writes'] as const) {
+    for (const approvals of ['none', 'writes', 'secrets'] as const) {
       // With approvals a call that is never run twice is on record as begun.
-      const stage = approvals === 'writes' ? (again ? 'approved' : 'begun') : null;
+      const stage = approvals === 'none' ? null : again ? 'approved' : 'begun';
       const open = assistant('', call(`a${approvals}`, 'bash', input, null, stage));
       const { events } = await bench.run(bench.input([request(), open], { approvals }));
       const ran = { status: 'success', output: { stdout: 'ran\n' } };

@@ -5,7 +5,7 @@ import { ContextOverflowError, isRefusal, ModelError, type ModelRequest } from '
 import { truncatedInARow } from '../models/nudges.js';
 import { markedWithoutFiles, mayShow, type RequestFiles } from '../models/request-files.js';
 import type { AgentEvent, AgentFeedback, AgentInput, AgentOutcome, ToldSurroundings } from './agent-engine.js';
-import { needsApproval, recordsBeginning } from './approval.js';
+import { type Approval, approvalOf, recordsBeginning } from './approval.js';
 import { BesideResults } from './beside-results.js';
 import { TRUNCATED_CALL, TRUNCATED_TOO_OFTEN, isTruncatedCall } from './truncated-answer.js';
 import { markFolders } from './folder-mark.js';
@@ -36,7 +36,7 @@ import {
 import { waitsAfter } from './when-blocked.js';
 
 type Steps<T> = AsyncGenerator<AgentEvent, T, AgentFeedback>;
-type Waiting = { approval: string };
+type Waiting = { approval: Approval };
 
 const NOTHING_NEW: AgentFeedback = { steer: [], files: [] };
 
@@ -199,7 +199,7 @@ export class TurnRun {
         const read: Promise<Finished | Asked> | Finished | null =
           ending === null ? ahead.resultOf(turn) : refused(ending.others);
         const done: Finished | Asked | Waiting = (await read) ?? (yield* this.oneByOne(message, call, mayHaveBegun));
-        if ('approval' in done) return { type: 'approval', messageId, toolCallId, question: done.approval };
+        if ('approval' in done) return { type: 'approval', messageId, toolCallId, ...done.approval };
         if ('question' in done) {
           question ??= { type: 'question', messageId, toolCallId, question: done.question };
           continue;
@@ -249,16 +249,16 @@ export class TurnRun {
 
   /** What can be said of a call without starting it: the error for the model, the question for a person, or go. */
   private prepare(call: ToolInvocation, mayHaveBegun: boolean): Finished | Waiting | ReadyCall {
-    const { tools } = this.deps;
-    const checked = tools.check(call);
+    const checked = this.deps.tools.check(call);
     if ('error' in checked) return refused(checked.error);
     const { tool, input } = checked;
     const mayHaveRun = mayHaveBegun && !tool.mayRunAgain(input);
     if (recordsBeginning(this.input, checked) ? call.stage === 'begun' : mayHaveRun) return refused(INTERRUPTED);
     if (tool.changes && this.storageExhausted !== null) return storageExhausted(this.storageExhausted);
-    if (!needsApproval(this.input, call, tool)) return checked;
+    const approval = approvalOf(this.input, call, checked, this.deps);
+    if (approval === null) return checked;
     const denied = deniedBefore(this.conversation, call);
-    return denied === null ? { approval: tools.approvalQuestion(checked) } : refused(denied);
+    return denied === null ? { approval } : refused(denied);
   }
 
   private async *execute(messageId: string, call: ToolInvocation, ready: ReadyCall): Steps<Finished | Asked> {
@@ -268,11 +268,11 @@ export class TurnRun {
   }
 
   private async outcomeOf(call: CallRef, ready: ReadyCall): Promise<Finished | Asked> {
-    const { tools, sandbox, resultCharacters, reads: input } = this.deps;
+    const { tools, sandbox, secrets, resultCharacters, reads: input } = this.deps;
     const { taskId, workspaceId, userId, signal, passOn } = this.input;
     try {
       const secondsLeft = this.deps.limits.secondsLeft();
-      const limits = { resultCharacters, input, ...(secondsLeft === null ? {} : { secondsLeft }) };
+      const limits = { resultCharacters, input, secrets, ...(secondsLeft === null ? {} : { secondsLeft }) };
       const { keepWhole, notes } = this.beside;
       const progress = progressOf(call, passOn);
       const about = { taskId, workspaceId, userId, toolCallId: call.toolCallId, ...limits, keepWhole, progress };

@@ -153,6 +153,7 @@ describe('The choice of the sandbox', () => {
     expect(selector.factsOf({ network: true }).hosts).toEqual(['a.example', '*.b.example']);
     expect(selector.factsOf({ network: false }).hosts).toEqual([]);
     expect(selector.factsOf({}).hosts).toEqual([]);
+    expect(selector.factsOf({ boundHosts: ['a.example:443'] }).hosts).toEqual(['a.example:443']);
     expect(selector.factsOf({ network: true, environment })).toMatchObject({ hosts: ['c.b.example'], limits: { wallClockSeconds: 7, processes: 256 } }); // prettier-ignore
     expect(selector.factsOf({ network: true, environment: { ...environment, hosts: [] } }).hosts).toEqual([]);
     await module?.close();

@@ -55,10 +55,11 @@ export class SandboxSelector implements OnModuleInit {
    * What holds for the commands of a task. Without hosts they have no network that is kept apart, and nothing puts values of secrets into their
    * requests.
    */
-  factsOf({ network = false, environment }: Pick<SandboxOpenOptions, 'network' | 'environment'>): SandboxFacts {
+  factsOf(of: Pick<SandboxOpenOptions, 'network' | 'boundHosts' | 'environment'>): SandboxFacts {
+    const { network = false, boundHosts = [], environment } = of;
     const { programs = [], hosts = [] } = this.chosen?.report ?? {};
     const limits = limitsWithin(sandboxLimitsOf(this.env.file), environment?.limits);
-    return { limits, programs, hosts: network ? hostsOf(hosts, environment) : [] };
+    return { limits, programs, hosts: network ? hostsOf(hosts, environment) : boundHosts };
   }
 
   get report(): SandboxReport {

@@ -36,7 +36,7 @@ export interface SandboxSecrets {
    * secret. It never throws.
    */
   onUse: (use: SecretUse) => void;
-  /** Calls back with the secrets from then on, when one has another value, or is gone (null). What it returns ends that. */
+  /** Calls back with the secrets from then on, when one has another value, is gone (null), or may be used. What it returns ends that. */
   listen: (changed: (all: readonly TaskSecret[]) => void) => () => void;
 }
 
@@ -53,6 +53,11 @@ export interface SandboxOpenOptions {
   project?: SharedFile[];
   /** Whether its commands may have the network that the operator allows; default not. */
   network?: boolean;
+  /**
+   * Without `network`: the hosts that its secrets are bound to, as they are told, of those that it might reach with one. Its commands reach what the
+   * secrets of the moment are bound to among these, and nothing else. Default none: it has no network.
+   */
+  boundHosts?: readonly string[];
   /** Values for its requests to the network, which nothing inside knows; default none. */
   secrets?: SandboxSecrets | undefined;
   /** Told each second, and at the end, what has come of its network since. It never throws. */

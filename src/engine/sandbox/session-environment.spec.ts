@@ -8,7 +8,7 @@ import { resolverOf, WebHosts } from '../../../test/harness/web-hosts.js';
 import { hostsWithin } from '../../platform/config/network.js';
 import { Egress } from '../../platform/egress/egress.js';
 import type { SandboxSession } from './sandbox.js';
-import { hostsOf, limitsWithin, type SessionEnvironment } from './session-environment.js';
+import { boundAmong, hostsOf, limitsWithin, type SessionEnvironment } from './session-environment.js';
 
 const NOTHING: SessionEnvironment = { variables: {}, hosts: [], limits: {}, tools: {} };
 const MIB = 2 ** 20;
@@ -124,6 +124,28 @@ function environment(driver: DriverName): void {
     ]);
   });
 }
+
+describe('The hosts of secrets, of those that may be reached (reference §24)', () => {
+  const place = { header: 'Authorization', form: 'bearer', user: null } as const;
+  const to = (host: string, port = 443, value: string | null = 'a-value') => ({
+    value,
+    bindings: [{ host, port, methods: null, paths: null, place }],
+  });
+
+  it.each([
+    ['a name that is listed', ['a.test'], [to('a.test')], ['a.test:443']],
+    ['a name below one with a star', ['*.a.test'], [to('b.a.test')], ['b.a.test:443']],
+    ['a star as it is listed', ['*.a.test'], [to('*.a.test')], ['*.a.test:443']],
+    ['names that a star stands for', ['b.a.test', 'a.test', 'c.b.a.test'], [to('*.a.test')], ['b.a.test:443']],
+    ['the port of the binding', ['a.test', 'b.test:8443'], [to('a.test', 8443), to('b.test', 8443)], ['b.test:8443']],
+    ['an address', ['[fd00::1]:8443'], [to('[fd00::1]', 8443)], ['[fd00::1]:8443']],
+    ['each once', ['a.test'], [to('a.test'), to('a.test')], ['a.test:443']],
+    ['no other', ['b.test', '*.c.test'], [to('a.test'), to('*.d.test')], []],
+    ['none of a secret without a value', ['a.test'], [to('a.test', 443, null)], []],
+  ])('are %s', (_, allowed, secrets, hosts) => {
+    expect(boundAmong(allowed, secrets)).toEqual(hosts);
+  });
+});
 
 describe('What of an environment holds in a session (reference §25)', () => {
   beforeAll(() => {

@@ -1,5 +1,6 @@
 // What of an environment holds in a session (reference §25). It widens nothing: what is more than the operator allows is not in force.
-import { hostsWithin, withoutAny } from '../../platform/config/network.js';
+import { hostsWithin, isAmong, ruleOf, withoutAny } from '../../platform/config/network.js';
+import { leadsTo, type VaultBinding, type VaultSecret } from './network/vault.mjs';
 
 /** Limits that an environment may lower. */
 type Lowered = Record<'wallClockSeconds' | 'memoryBytes' | 'diskBytes', number>;
@@ -29,6 +30,25 @@ export function hostsOf(
   environment: Pick<SessionEnvironment, 'hosts'> | undefined,
 ): readonly string[] {
   return environment === undefined ? withoutAny(allowed) : hostsWithin(allowed, environment.hosts);
+}
+
+/** Of hosts that may be reached those that secrets are bound to, each with its port. A secret without a value is bound to none. */
+export function boundAmong(
+  allowed: readonly string[],
+  secrets: readonly Pick<VaultSecret, 'value' | 'bindings'>[],
+): string[] {
+  const bindings = secrets.flatMap(({ value, bindings }) => (value === null ? [] : bindings));
+  return [...new Set(bindings.flatMap((binding) => reachedBy(binding, allowed)))];
+}
+
+/** A binding may stand for more names than are allowed, which then are named one by one. */
+function reachedBy(binding: VaultBinding, allowed: readonly string[]): string[] {
+  const { host, port } = binding;
+  if (isAmong(allowed, host, port)) return [`${host}:${port}`];
+  return allowed.map(ruleOf).flatMap(({ name, below, ports }) => {
+    const fits = !below && (ports?.includes(port) ?? true) && leadsTo(binding, name, port);
+    return fits ? [`${name}:${port}`] : [];
+  });
 }
 
 /** Of each limit the lower one. */

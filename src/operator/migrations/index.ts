@@ -56,6 +56,8 @@ import { EnvironmentsOfTasks1798245400066 } from './0066-environments-of-tasks.j
 import { EnvironmentBuildUses1798245500067 } from './0067-environment-build-uses.js';
 import { EnvironmentTrials1798245600068 } from './0068-environment-trials.js';
 import { NetworkUses1798245800070 } from './0070-network-uses.js';
+import { SecretsOfAutomations1798245900071 } from './0071-secrets-of-automations.js';
+import { ApprovalsOfSecrets1798246000072 } from './0072-approvals-of-secrets.js';
 import { TaskChecks1798246200074 } from './0074-task-checks.js';
 
 /**
@@ -119,6 +121,8 @@ export const MIGRATIONS = [
   EnvironmentBuildUses1798245500067,
   EnvironmentTrials1798245600068,
   NetworkUses1798245800070,
+  SecretsOfAutomations1798245900071,
+  ApprovalsOfSecrets1798246000072,
   TaskChecks1798246200074,
 ];
 

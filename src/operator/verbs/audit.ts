@@ -33,7 +33,8 @@ const entriesInWords = ({ entries }: { entries: Entry[] }): string =>
   inWords({
     entries: entries.map(({ at, actor, action, target, outcome, code, address, count }) => ({
       at,
-      actor: actor?.name ?? 'the operator',
+      // The tasks of people use secrets in their names, and builds in nobody's.
+      actor: actor?.name ?? (action === 'secret.use' ? 'a build' : 'the operator'),
       action,
       target: target === null ? null : `${target.type} ${target.id}`,
       outcome: code === null ? outcome : `${outcome}, ${code}`,

@@ -22,6 +22,7 @@ export type AutomationDraft = Trigger &
     | 'budget'
     | 'repository'
     | 'environment'
+    | 'secrets'
     | 'overlap'
   >;
 
@@ -45,6 +46,7 @@ export function draftOf(given: CreateAutomationDto): AutomationDraft {
     budget: null,
     repository: null,
     environment: null,
+    secrets: null,
   } as const;
   return merged(given, { name, content, ...nothing, ...NO_TRIGGER, kind: null, overlap: null });
 }
@@ -71,6 +73,7 @@ function merged(given: ChangeAutomationDto, before: Before): AutomationDraft {
       before.environment,
       given.environment == null ? given.environment : namedBy(given.environment),
     ),
+    secrets: replaced(before.secrets, given.secrets),
     overlap: replaced(before.overlap, given.overlap) ?? (trigger.kind === 'webhook' ? 'allow' : 'skip'),
   };
 }

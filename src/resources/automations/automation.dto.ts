@@ -19,6 +19,7 @@ import { Documented } from '../../platform/http/documented.js';
 import { Name, OptionalNotNull } from '../../platform/http/fields.js';
 import { digits, PageQuery } from '../../platform/http/pages.js';
 import { ChoiceOfEnvironment, type EnvironmentChoice } from '../environments/environment-choice.dto.js';
+import { SecretNames } from '../secrets/secret-names.js';
 import { RepositoryDto } from '../tasks/repository.dto.js';
 import { BudgetDto } from '../tasks/task.dto.js';
 import { type AutomationKind, KINDS, type Overlap, OVERLAPS } from './automation.entity.js';
@@ -116,7 +117,8 @@ class AutomationOptions {
   @IsOptional()
   @IsIn(APPROVALS)
   @Documented({
-    description: '`writes`: a person approves each command and each change of a file. `none` is the default.',
+    description:
+      '`writes`: a person approves each command and each change of a file; `secrets`: the first use of each secret. `none` is the default.',
   })
   approvals?: Approvals | null;
 
@@ -148,6 +150,12 @@ class AutomationOptions {
     'What its tasks work in: the slug of an environment for the newest version at the time when it fires, or `{slug, version}`; null for that of its project.',
   )
   environment?: EnvironmentChoice | null;
+
+  @IsOptional()
+  @SecretNames(
+    'Names of the secrets that its tasks have, those of them that there are, and no others. Without it, and null, they have what a task of its owner has; a task that an event began then has none. One that an event began reaches the hosts that these secrets are bound to, and nothing else.',
+  )
+  secrets?: string[] | null;
 }
 
 export class ChangeAutomationDto extends AutomationOptions {

@@ -37,7 +37,7 @@ export interface PausedReason {
 @Index('automations_project', ['projectId'], { where: 'project_id IS NOT NULL' })
 @Check('automations_kind_check', `kind IN ('recurring', 'one_time', 'webhook')`)
 @Check('automations_status_check', `status IN ('active', 'paused', 'completed')`)
-@Check('automations_approvals_check', `approvals IN ('none', 'writes')`)
+@Check('automations_approvals_check', `approvals IN ('none', 'writes', 'secrets')`)
 @Check('automations_when_blocked_check', `when_blocked IN ('fail', 'wait')`)
 @Check('automations_overlap_check', `overlap IN ('skip', 'queue', 'allow')`)
 export class Automation {
@@ -69,6 +69,8 @@ export class Automation {
   @Column('jsonb', { nullable: true }) repository: AutomationRepository | null;
   /** That its tasks work in; null for that of their project. */
   @Column('jsonb', { nullable: true }) environment: NamedEnvironment | null;
+  /** Names: its tasks have no others. Null: whatever there are, and for those of events none. */
+  @Column('text', { array: true, nullable: true }) secrets: string[] | null;
   /** `recurring` has `cron` and `timezone`, `one_time` has `runAt`, `webhook` has `triggerEvent` and may have `filter`. */
   @Column('text', { nullable: true }) cron: string | null;
   @Column('text', { nullable: true }) timezone: string | null;

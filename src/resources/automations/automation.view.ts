@@ -59,6 +59,12 @@ export const automationSchema = named(
       })
       .nullable()
       .describe('What its tasks work in, as given; null: that of its project.'),
+    secrets: z
+      .array(z.string())
+      .nullable()
+      .describe(
+        'Names of the secrets that its tasks have, as given. Null: those that a task of its owner has, and none where an event began it.',
+      ),
     cron: z.string().nullable(),
     timezone: z.string().nullable().describe('Not null exactly with `cron`.'),
     runAt: timestampSchema.nullable(),
@@ -135,6 +141,7 @@ export function automationView(row: ShownAutomation): z.output<typeof automation
     budget: row.budget === null ? null : budgetView(row.budget),
     repository: row.repository,
     environment: row.environment,
+    secrets: row.secrets,
     cron: row.cron,
     timezone: row.timezone,
     runAt: iso(row.runAt),

@@ -25,6 +25,7 @@ const AUTOMATION = columns(Automation, 'a', [
   'budget',
   'repository',
   'environment',
+  'secrets',
   'cron',
   'timezone',
   'runAt',

@@ -16,13 +16,13 @@ import {
 } from 'class-validator';
 import { Documented, type JsonSchema } from '../../platform/http/documented.js';
 import { Name, OptionalNotNull } from '../../platform/http/fields.js';
+import { SecretNames } from '../secrets/secret-names.js';
 import { ClonedRepositoryDto } from '../tasks/repository.dto.js';
 import { type OnFailure, ON_FAILURE, type Refresh } from './definition.js';
 import { SLUG, SLUG_RULE } from './environment-choice.dto.js';
 
 const MOST_COMMANDS = 30;
 const MOST_HOSTS = 50;
-const MOST_SECRETS = 20;
 const MOST_GLOBS = 16;
 const [MOST_VARIABLES, MOST_TOOLS] = [50, 20];
 /** Of a command, and of the value of a variable. */
@@ -153,18 +153,7 @@ class EnvironmentOptions {
   allowHosts?: string[];
 
   @OptionalNotNull()
-  @IsArray()
-  @ArrayMaxSize(MOST_SECRETS)
-  @ArrayUnique()
-  @IsString({ each: true })
-  @Matches(/^[A-Z][A-Z0-9_]{0,63}$/, {
-    each: true,
-    message:
-      'each of $property must be the name of a secret: 1 to 64 capital letters, digits and _, the first a letter',
-  })
-  @Documented({
-    description: 'Names of the secrets that its tasks have, those of them that there are. `[]`, the default: none.',
-  })
+  @SecretNames('Names of the secrets that its tasks have, those of them that there are. `[]`, the default: none.')
   secrets?: string[];
 
   @Pairs(

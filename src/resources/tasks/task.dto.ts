@@ -214,7 +214,8 @@ export class CreateTaskDto extends TaskOptions {
   @OptionalNotNull()
   @IsIn(APPROVALS)
   @Documented({
-    description: '`writes`: a person approves each command and each change of a file first. `none` is the default.',
+    description:
+      '`writes`: a person approves each command and each change of a file first; `secrets`: the first use of each secret. `none` is the default.',
   })
   approvals?: Approvals;
 

@@ -82,7 +82,7 @@ export interface Checked {
 @Index('tasks_environment', ['environmentId', 'environmentVersion'], { where: 'environment_id IS NOT NULL' })
 @Index('tasks_environment_build', ['environmentBuildId'], { where: 'environment_build_id IS NOT NULL' })
 @Check('tasks_status_check', `status IN ('queued', 'running', 'awaiting_input', 'completed', 'cancelled', 'failed')`)
-@Check('tasks_approvals_check', `approvals IN ('none', 'writes')`)
+@Check('tasks_approvals_check', `approvals IN ('none', 'writes', 'secrets')`)
 @Check('tasks_when_blocked_check', `when_blocked IN ('fail', 'wait')`)
 @ForeignKey(() => EnvironmentVersion, ['environmentId', 'environmentVersion'], ['environmentId', 'version'], {
   onDelete: 'SET NULL',
@@ -152,7 +152,7 @@ export class Task {
   @Column('boolean', { default: false }) readAll: boolean;
   @Column('int', { nullable: true }) readUpto: number | null;
   @Column('text', { default: 'none' }) approvals: Approvals;
-  /** Tools that need no more asking in this task. */
+  /** Tools that need no more asking in this task, and secrets that may be used in it, as `secret:NAME` (docs/decisions/0099). */
   @Column('text', { array: true, default: '{}' }) approvedTools: string[];
   /** Of the workdir, as last measured at the end of a command. */
   @Big({ default: 0 }) workdirBytes: number;

@@ -160,8 +160,9 @@ SELECT ${LOCKED}, ${exhausted(WORKSPACE, raw('t.model'))} AS exhausted FROM t`.r
 export const READ = sql`${TASK_SELECT} WHERE t.id = ${ID}`.jsonRows<TaskRow>();
 
 /**
- * Not of a task that an event began, nor of its forks: what others have written, and what the task may read, must find no way out together. Of a run
- * that went with its automation nobody knows what began it.
+ * Not of a task that an event began, nor of its forks: what others have written, and what the task may read, must find no way out together. The one
+ * of the event itself may reach hosts that its automation names secrets for (work/runs/run-loader.ts). Of a run that went with its automation nobody knows
+ * what began it.
  */
 export const NETWORK =
   raw(`(NOT coalesce((t.forked_from ->> 'isolated')::boolean, false) AND (t.automation_run_id IS NULL

@@ -128,7 +128,7 @@ export const taskSchema = named(
     pendingInteraction: interactionSchema.nullable().describe('Not null exactly while the status is `awaiting_input`.'),
     model: z.string().describe('An id of `GET /v1/models`.'),
     effort: effortSchema.nullable().describe('How much the model thinks; null when the model takes none.'),
-    approvals: z.enum(APPROVALS).describe('`writes`: a person approves each command and each change of a file first.'),
+    approvals: z.enum(APPROVALS).describe('What a person approves first: commands and file changes, or secrets.'),
     whenBlocked: z.enum(WHEN_BLOCKED).describe('Whether it waits for what blocks it and passes by itself, or fails.'),
     budget: budgetSchema.nullable(),
     source: sourceSchema.describe('What created the task.'),

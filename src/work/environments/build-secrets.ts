@@ -1,4 +1,6 @@
-import { Injectable } from '@nestjs/common';
+import { Injectable, Logger } from '@nestjs/common';
+import { recordBuildUse, type UsingBuild } from '../../access/audit/record.js';
+import { Transactions } from '../../platform/database/transactions.js';
 import { SecretsOf } from '../../resources/secrets/secrets-of.js';
 import { TaskSecrets } from '../runs/task-secrets.js';
 import type { BuildToMake } from './builds.sql.js';
@@ -9,20 +11,32 @@ import type { BuildToMake } from './builds.sql.js';
  */
 @Injectable()
 export class BuildSecrets {
-  constructor(private readonly secrets: SecretsOf) {}
+  private readonly logger = new Logger('Builds');
+
+  constructor(
+    private readonly secrets: SecretsOf,
+    private readonly transactions: Transactions,
+  ) {}
 
   of({ id, workspaceId, definition }: Pick<BuildToMake, 'id' | 'workspaceId' | 'definition'>): TaskSecrets {
-    // No user: the names of a task's owner are nobody's here.
-    return new TaskSecrets({ workspaceId, taskId: id, userId: '' }, () =>
+    // No user: the names of a task's owner are nobody's here. No approval: what asks is a task.
+    return new TaskSecrets({ workspaceId, taskId: id, userId: '', approved: 'all' }, () =>
       this.secrets.ofWorkspace(workspaceId, definition.secrets),
     );
   }
 
-  /** Puts on record that they were used. */
-  async record(secrets: TaskSecrets): Promise<void> {
+  /** What it has used lately is on record then. Never rejects. */
+  async record(build: UsingBuild, secrets: TaskSecrets): Promise<void> {
     const used = secrets.take().filter(({ requests }) => requests > 0);
     if (used.length === 0) return;
-    const ids = used.map(({ secretId }) => secretId);
-    await this.secrets.used(ids, new Date());
+    try {
+      await this.transactions.open(async (tx) => {
+        for (const use of used) await recordBuildUse(tx, build, use);
+      });
+      const ids = used.map(({ secretId }) => secretId);
+      await this.secrets.used(ids, new Date());
+    } catch (error) {
+      this.logger.warn(`Uses of secrets by build ${build.buildId} are not on record: ${String(error)}`);
+    }
   }
 }

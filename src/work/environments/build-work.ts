@@ -94,8 +94,10 @@ export class BuildWork extends JobWork<BuildJob> {
     const ours = new AbortController();
     const within = AbortSignal.any([signal, ours.signal]);
     const secrets = this.secrets.of(build);
+    const using = { ...build, buildId: build.id };
     const tick = async () => {
       await secrets.refresh().catch(() => undefined);
+      await this.secrets.record(using, secrets);
       const rows = await this.database.polling.run(TICK({ ...fence, log: log.text, leaseSeconds: LEASE_SECONDS }));
       if (rows.length === 0) ours.abort(new Error(`Build ${build.id} is not made any more.`));
     };
@@ -109,7 +111,7 @@ export class BuildWork extends JobWork<BuildJob> {
     } finally {
       clearInterval(timer);
       await ticking;
-      await this.secrets.record(secrets);
+      await this.secrets.record(using, secrets);
     }
     await this.store.keep({ build, key, driver: driverOf(this.sandboxes), log: log.text, fence }, within);
   }

@@ -93,11 +93,13 @@ export interface BuildToMake {
   slug: string;
   key: string;
   definition: Definition;
+  createdAt: Date;
 }
 
 /** No row: it has ended, or its environment has been deleted. */
 export const TO_MAKE = sql`
-SELECT b.id, b.workspace_id AS "workspaceId", w.slug AS workspace, b.environment_id AS "environmentId", b.version, e.slug, b.key, v.definition
+SELECT b.id, b.workspace_id AS "workspaceId", w.slug AS workspace, b.environment_id AS "environmentId", b.version, e.slug, b.key, v.definition,
+  b.created_at AS "createdAt"
 FROM environment_builds b JOIN workspaces w ON w.id = b.workspace_id JOIN environments e ON e.id = b.environment_id
   JOIN environment_versions v ON v.environment_id = b.environment_id AND v.version = b.version
 WHERE b.id = ${BUILD_ID} AND b.state = 'building'`.rows<BuildToMake>();
@@ -183,15 +185,20 @@ RETURNING b.id`.rows<{ id: string }>();
 export interface Trial {
   id: string;
   workspaceId: string;
+  /** Of the environment. */
+  slug: string;
   command: string;
   definition: Definition;
+  /** Of the build. */
+  createdAt: Date;
   build: { id: string; manifest: string; bytes: number };
 }
 
 /** No row: who asked has gone away, or the build is gone. */
 export const TO_TRY = sql`
-SELECT t.id, t.workspace_id AS "workspaceId", t.command, v.definition,
+SELECT t.id, t.workspace_id AS "workspaceId", e.slug, t.command, v.definition, b.created_at AS "createdAt",
   json_build_object('id', b.id, 'manifest', b.manifest, 'bytes', b.bytes) AS build
 FROM environment_trials t JOIN environment_builds b ON b.id = t.build_id AND b.state = 'ready'
   JOIN environment_versions v ON v.environment_id = b.environment_id AND v.version = b.version
+  JOIN environments e ON e.id = b.environment_id
 WHERE t.id = ${uuid('trialId')} AND t.result IS NULL`.rows<Trial>();

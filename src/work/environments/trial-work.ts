@@ -66,7 +66,7 @@ export class TrialWork extends JobWork<TrialJob> {
       return { failed: 'The sandbox of this service does not work at the moment.' };
     } finally {
       await session.close();
-      await this.secrets.record(secrets);
+      await this.secrets.record({ ...trial, buildId: build.id }, secrets);
     }
   }
 }

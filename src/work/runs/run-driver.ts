@@ -8,7 +8,7 @@ import { PluginRegistry } from '../../platform/plugins/plugin.js';
 import { Tracing } from '../../platform/tracing/tracing.js';
 import type { ClaimedRun, RunSignals } from './claimed-run.js';
 import { LiveTurn } from './live-turn.js';
-import { RunLoader } from './run-loader.js';
+import { type Loaded, RunLoader } from './run-loader.js';
 import { RunNetwork } from './run-network.js';
 import { RunRecorder } from './run-recorder.js';
 import { RunReport } from './run-report.js';
@@ -52,7 +52,19 @@ export class RunDriver implements OnModuleInit {
     const { signal, stopping } = signals;
     signal.throwIfAborted();
     stopping.throwIfAborted();
-    const { input, snapshot, environment, secrets, ...loaded } = await this.loader.load(run, signals);
+    const loaded = await this.loader.load(run, signals);
+    try {
+      await this.work(run, signals, loaded);
+    } finally {
+      if (loaded.secrets !== null) await this.secrets.close(loaded.secrets);
+    }
+  }
+
+  private async work(
+    run: ClaimedRun,
+    { signal, stopping }: RunSignals,
+    { input, snapshot, environment, ...loaded }: Loaded,
+  ): Promise<void> {
     const held = { run, signal: AbortSignal.any([signal, stopping]) };
     const repository = input.repository ?? null;
     const begun = await this.environments.begin(held, { environment, snapshot, repository, stopping });
@@ -96,7 +108,6 @@ export class RunDriver implements OnModuleInit {
       live.close();
       // Lets the engine close its sandbox when it was left between two events.
       await engine.return({ type: 'completed', text: '' });
-      if (secrets !== null) await this.secrets.close(secrets);
       await this.network.write(run.taskId);
     }
   }

@@ -1,7 +1,18 @@
 // How the recorder ends a run: as run-recorder.sql.ts.
 import type { AgentOutcome } from '../../engine/agent/agent-engine.js';
 import type { Question } from '../../engine/agent/agent-tool.js';
-import { bigintOrNull, bool, field, int, jsonb, raw, sql, text, uuid } from '../../platform/database/sql.js';
+import {
+  bigintOrNull,
+  bool,
+  field,
+  int,
+  jsonb,
+  raw,
+  sql,
+  text,
+  textOrNull,
+  uuid,
+} from '../../platform/database/sql.js';
 import { COUNT_NEWS, recordNews } from '../../resources/tasks/events/record.sql.js';
 import { ADD_DURATION, closeCalls, CLOSED } from '../../resources/tasks/task-end.sql.js';
 import { type StatusReason, statusOfRun } from '../../resources/tasks/task-status.js';
@@ -87,9 +98,9 @@ FROM run WHERE t.id = ${TASK_ID} RETURNING t.id`.rows<{ id: string }>();
 export const QUESTION = sql`
 WITH ${END},
 asked AS (
-  INSERT INTO interactions (id, task_id, message_id, tool_call_id, type, question, options, multiple, allow_text, expires_at)
+  INSERT INTO interactions (id, task_id, message_id, tool_call_id, type, question, options, multiple, allow_text, grants, expires_at)
   SELECT ${uuid('interactionId')}, task.id, ${MESSAGE_ID}, ${CALL_ID}, ${text('type')}, ${text('question')},
-    ${jsonb<Question['options']>()('options')}, ${bool('multiple')}, ${bool('allowText')},
+    ${jsonb<Question['options']>()('options')}, ${bool('multiple')}, ${bool('allowText')}, ${textOrNull('grants')},
     now() + make_interval(secs => ${int('ttlSeconds')})
   FROM task, run
   RETURNING id),

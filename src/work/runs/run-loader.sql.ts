@@ -82,6 +82,8 @@ export type TaskInput = typeof TASK.row & {
   workspace: string | null;
   /** Whether its commands may have the network that the operator allows. */
   network: boolean;
+  /** Of the secrets that it may use, those that its automation names; null: whatever there are, and of an event's task none. */
+  secretNames: readonly string[] | null;
   /** What it works in; null: in what holds for all. */
   environment: EnvironmentOfTask | null;
   /** How often its agent has gone on in this turn to mend what checks have found. */
@@ -123,6 +125,9 @@ WITH task AS (
       SELECT DISTINCT ON (c.kind) ${CUT} FROM context_cuts c WHERE c.task_id = t.id ORDER BY c.kind, c.seq DESC) cut) AS cuts,
     CASE WHEN t.repository IS NOT NULL THEN (SELECT w.slug FROM workspaces w WHERE w.id = t.workspace_id) END AS workspace,
     ${NETWORK} AS network,
+    CASE WHEN t.automation_run_id IS NOT NULL THEN (
+      SELECT a.secrets FROM automation_runs r JOIN automations a ON a.id = r.automation_id WHERE r.id = t.automation_run_id)
+    END AS "secretNames",
     (SELECT row_to_json(d) FROM (
       SELECT e.id, e.slug, v.version, v.definition, t.repository ->> 'url' AS "repositoryUrl" FROM environments e JOIN environment_versions v ON v.environment_id = e.id
       WHERE e.id = t.environment_id AND v.version = t.environment_version) d) AS environment,

@@ -1,6 +1,7 @@
 import type { Readable } from 'node:stream';
 import { Injectable } from '@nestjs/common';
 import type { AgentInput, InputChecks } from '../../engine/agent/agent-engine.js';
+import { secretsIn } from '../../engine/agent/approval.js';
 import { readChecks } from '../../engine/agent/check-steps.js';
 import type { TaskChecks } from '../../engine/checks/check.js';
 import { CheckRunner } from '../../engine/checks/check-runner.js';
@@ -18,7 +19,7 @@ import { readLoss } from './lost-work.js';
 import { type ClaimedRun, FencedError, HandedBackError, type RunSignals } from './claimed-run.js';
 import { retryWhileUnavailable } from '../../platform/database/retry-while-unavailable.js';
 import { SandboxSelector } from '../../engine/sandbox/sandbox-selector.js';
-import type { TaskEnvironment } from '../../engine/sandbox/session-environment.js';
+import { boundAmong, type TaskEnvironment } from '../../engine/sandbox/session-environment.js';
 import { sessionOf } from '../../resources/environments/definition.js';
 import { BuildStore } from '../environments/build-store.js';
 import { RunSecrets } from './run-secrets.js';
@@ -74,15 +75,33 @@ export class RunLoader {
     // Before this process had noted its claim: the notice found nothing here.
     if (task.paused) throw new HandedBackError('The task is paused.');
     const input = this.input(run, task, messages, signals);
-    const { createdById: userId, projectId } = task;
-    const names = input.environment?.secrets ?? 'all';
-    // What cannot leave the sandbox needs no value.
-    const leaves = this.sandboxes.factsOf(input).hosts.length > 0;
-    const secrets = leaves ? this.secrets.of(run, { userId, projectId, names }) : null;
     const { snapshot } = task;
     const uncounted = snapshot !== null && task.workdirBytes === 0;
-    const given = secrets === null ? input : { ...input, secrets: secrets.open };
-    return { input: given, snapshot, uncounted, environment: task.environment, secrets };
+    const of = { snapshot, uncounted, environment: task.environment };
+    return { ...of, ...(await this.withSecrets(run, task, input, signal)) };
+  }
+
+  /** What cannot leave the sandbox needs no value. */
+  private async withSecrets(
+    run: ClaimedRun,
+    task: TaskInput,
+    input: AgentInput,
+    signal: AbortSignal,
+  ): Promise<Pick<Loaded, 'input' | 'secrets'>> {
+    const { network, secretNames, createdById: userId, projectId } = task;
+    const mayLeave = network || secretNames !== null;
+    const { hosts } = this.sandboxes.factsOf({ ...input, network: mayLeave });
+    if (hosts.length === 0) return { input, secrets: null };
+    const approved = task.approvals === 'secrets' ? secretsIn(task.approvedTools) : 'all';
+    const secrets = this.secrets.of(run, { userId, projectId, names: namesFor(task), approved });
+    if (network) return { input: { ...input, secrets: secrets.open }, secrets };
+    // An event began it: it reaches the hosts of its secrets and no others, so they are read before anybody is told of hosts.
+    const read = await retryWhileUnavailable(secrets.open, signal).catch(async (error: unknown) => {
+      await this.secrets.close(secrets);
+      throw error;
+    });
+    const boundHosts = boundAmong(hosts, read?.all ?? []);
+    return { input: boundHosts.length === 0 ? input : { ...input, boundHosts, secrets: secrets.open }, secrets };
   }
 
   private input(run: ClaimedRun, task: TaskInput, messages: MessageInput[], signals: RunSignals): AgentInput {
@@ -162,6 +181,13 @@ function loaded(rows: LoadedRow[]): { task: TaskInput | null; messages: MessageI
 
 function environmentOf({ slug, version, definition }: EnvironmentOfTask): TaskEnvironment {
   return { slug, version, secrets: definition.secrets, ...sessionOf(definition) };
+}
+
+/** The secrets that both its environment and its automation let it have, as far as they name any. */
+function namesFor({ environment, secretNames }: TaskInput): readonly string[] | 'all' {
+  const named = environment?.definition.secrets;
+  if (secretNames === null) return named ?? 'all';
+  return named === undefined ? secretNames : secretNames.filter((name) => named.includes(name));
 }
 
 /** The oldest of equal names keeps it, the others get a number. */

@@ -142,13 +142,9 @@ export class RunRecorder {
         );
       }
       case 'approval': {
-        const { question } = outcome;
-        return this.interaction({ ...held, ...folder }, outcome, 'approval', {
-          question,
-          options: null,
-          multiple: false,
-          allowText: false,
-        });
+        const { question, grants = null } = outcome;
+        const asked = { question, grants, options: null, multiple: false, allowText: false };
+        return this.interaction({ ...held, ...folder }, outcome, 'approval', asked);
       }
     }
   }
@@ -289,10 +285,10 @@ export class RunRecorder {
     { workdirBytes, hasFolder, ...held }: ActiveRun & Folder,
     { messageId, toolCallId }: Outcome<'question' | 'approval'>,
     type: 'question' | 'choice' | 'approval',
-    question: Question,
+    { grants = null, ...question }: Question & { grants?: string | null },
   ): Promise<void> {
     const ttlSeconds = this.env.variables.INTERACTION_TTL_SECONDS;
-    const asked = { interactionId: newId(), messageId, toolCallId, type, ...question, ttlSeconds };
+    const asked = { interactionId: newId(), messageId, toolCallId, type, ...question, grants, ttlSeconds };
     await this.writes.fencedInLog(held, QUESTION({ run: held.run, workdirBytes, hasFolder, ...asked }));
   }
 }

@@ -9,6 +9,13 @@ import { COUNT, FINGERPRINTS, type UseRow } from '../../resources/secrets/secret
 import type { ClaimedRun } from './claimed-run.js';
 import { TaskSecrets } from './task-secrets.js';
 
+interface SecretsWanted {
+  userId: string;
+  projectId: string | null;
+  names: readonly string[] | 'all';
+  approved: readonly string[] | 'all';
+}
+
 /** The secrets of the runs of this process: read for each, changed while it goes on, and counted (reference §24). */
 @Injectable()
 export class RunSecrets implements OnModuleInit {
@@ -31,13 +38,10 @@ export class RunSecrets implements OnModuleInit {
 
   /**
    * Of a run that begins. The caller closes them at its end.
-   * @param of as whom the task works, its project, and the names of the secrets that it asks for.
+   * @param of as whom the task works, its project, the names of the secrets that it asks for, and those that may be used.
    */
-  of(
-    { workspaceId, taskId }: ClaimedRun,
-    { userId, projectId, names }: { userId: string; projectId: string | null; names: readonly string[] | 'all' },
-  ): TaskSecrets {
-    const held: TaskSecrets = new TaskSecrets({ workspaceId, taskId, userId }, () => {
+  of({ workspaceId, taskId }: ClaimedRun, { userId, projectId, names, approved }: SecretsWanted): TaskSecrets {
+    const held: TaskSecrets = new TaskSecrets({ workspaceId, taskId, userId, approved }, () => {
       this.held.add(held);
       return this.secrets.resolve(workspaceId, userId, projectId, names);
     });

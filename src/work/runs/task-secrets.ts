@@ -25,13 +25,17 @@ export class TaskSecrets {
   readonly taskId: string;
   /** As whom the task works. */
   readonly userId: string;
+  private readonly approved: readonly string[] | 'all';
 
-  /** @param resolve reads which secrets there are now. */
+  /**
+   * @param of `approved`: the names of those that may be used; the others wait for a person.
+   * @param resolve reads which secrets there are now.
+   */
   constructor(
-    of: { workspaceId: string; taskId: string; userId: string },
+    of: { workspaceId: string; taskId: string; userId: string; approved: readonly string[] | 'all' },
     private readonly resolve: () => Promise<UsableSecret[]>,
   ) {
-    ({ workspaceId: this.workspaceId, taskId: this.taskId, userId: this.userId } = of);
+    ({ workspaceId: this.workspaceId, taskId: this.taskId, userId: this.userId, approved: this.approved } = of);
   }
 
   /** Null: there are none. Rejects when they cannot be read. */
@@ -63,7 +67,10 @@ export class TaskSecrets {
 
   private async read(): Promise<SandboxSecrets | null> {
     const usable = await this.resolve();
-    this.known = usable.map((secret) => ({ ...secret, placeholder: placeholderOf(this.taskId, secret.id) }));
+    this.known = usable.map((secret) => {
+      const approved = this.approved === 'all' || this.approved.includes(secret.name);
+      return { ...secret, approved, placeholder: placeholderOf(this.taskId, secret.id) };
+    });
     if (this.known.length === 0) return null;
     return {
       all: this.known,

@@ -1,12 +1,15 @@
 import { useQuery } from '@tanstack/react-query';
+import { Link } from 'wouter';
 import type { Automation } from '../../api/client.ts';
 import { modelsQuery } from '../../api/queries.ts';
+import { useCan } from '../../shell/can.ts';
 import { t } from '../../texts/index.ts';
 import { Ago } from '../../ui/ago.tsx';
 import { count } from '../../ui/format.ts';
 import { Fact, Facts, records, Section } from '../../ui/records.tsx';
 import { cx } from '../../ui/ui.tsx';
 import { ProjectLink } from '../projects/project-link.tsx';
+import { hrefOf } from '../settings/environments/places.ts';
 import css from './automations.module.css';
 import { triggerOf } from './trigger.tsx';
 
@@ -16,7 +19,7 @@ const limits = t.automationEditor.limits;
 /** How it is started, and how its tasks are done. */
 export function AutomationFacts({ automation }: { automation: Automation }) {
   const { kind, cron, filter, model, effort, approvals, whenBlocked, overlap } = automation;
-  const { owner, createdAt, updatedAt, projectId } = automation;
+  const { owner, createdAt, updatedAt, projectId, environment, secrets } = automation;
   const { data: models = [] } = useQuery(modelsQuery);
   return (
     <Facts>
@@ -33,6 +36,12 @@ export function AutomationFacts({ automation }: { automation: Automation }) {
         {projectId === null ? t.records.noProject : <ProjectLink projectId={projectId} />}
       </Fact>
       {automation.repository !== null && <RepositoryFacts of={automation.repository} />}
+      {environment !== null && <EnvironmentFact of={environment} />}
+      <Fact name={w.secrets}>
+        {secrets === null
+          ? w.secretsUsual[kind === 'webhook' ? 'event' : 'schedule']
+          : secrets.join(', ') || w.noSecrets}
+      </Fact>
       <Fact name={w.model}>
         {model === null ? w.modelDefault : (models.find(({ id }) => id === model)?.name ?? model)}
       </Fact>
@@ -52,6 +61,16 @@ export function AutomationFacts({ automation }: { automation: Automation }) {
         )}
       </Fact>
     </Facts>
+  );
+}
+
+function EnvironmentFact({ of }: { of: NonNullable<Automation['environment']> }) {
+  const reads = useCan()('projects:read');
+  const words = w.environment(of);
+  return (
+    <Fact name={t.environmentField.label}>
+      {reads ? <Link href={hrefOf(of.slug, of.version ?? undefined)}>{words}</Link> : words}
+    </Fact>
   );
 }
 

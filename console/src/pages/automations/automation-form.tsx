@@ -16,18 +16,20 @@ import {
 } from '../../ui/form.tsx';
 import { records } from '../../ui/records.tsx';
 import { Button } from '../../ui/ui.tsx';
+import { EnvironmentSelect } from '../projects/environment-select.tsx';
 import { ProjectSelect } from '../projects/project-select.tsx';
 import { RepositoryFields } from '../repositories/repository-fields.tsx';
+import { SecretNames } from '../settings/secrets/secret-names.tsx';
 import { type Draft, LIMITS } from './draft.ts';
 import { TriggerFields } from './trigger-fields.tsx';
 
 const w = t.automationEditor;
 const FIELDS = [
   ...['name', 'content', 'cron', 'timezone', 'runAt', 'triggerEvent', 'filter'],
-  ...['model', 'effort', 'approvals', 'whenBlocked', 'overlap', 'budget'],
+  ...['secrets', 'model', 'effort', 'approvals', 'whenBlocked', 'overlap', 'budget'],
 ];
 /** Those of what only some sessions may see. */
-const SEEN = ['projectId', 'repository'];
+const SEEN = ['projectId', 'repository', 'environment'];
 
 export function AutomationForm({
   first,
@@ -137,12 +139,14 @@ function TaskFields(editing: Editing<Draft>) {
         {can('projects:read') && (
           <ProjectSelect label={w.project} none={w.projectNone} {...fieldOf(editing, 'projectId')} />
         )}
+        <EnvironmentSelect projectId={draft.projectId} inherits {...fieldOf(editing, 'environment')} />
         <Choice
           label={w.approvals}
           {...fieldOf(editing, 'approvals')}
           options={[
             ['none', w.approval.none],
             ['writes', w.approval.writes],
+            ['secrets', w.approval.secrets],
           ]}
         />
         <Choice
@@ -165,7 +169,35 @@ function TaskFields(editing: Editing<Draft>) {
           ]}
         />
       </div>
+      <SecretFields {...editing} />
       <Budget {...editing} />
+    </>
+  );
+}
+
+/** Of an event's task they decide what it reaches, too. */
+function SecretFields({ draft: { kind, secrets }, change, error }: Editing<Draft>) {
+  const starts = kind === 'webhook' ? 'event' : 'schedule';
+  return (
+    <>
+      <Choice
+        label={w.secrets}
+        value={secrets === null ? 'usual' : 'named'}
+        onChange={(which) => change({ secrets: which === 'usual' ? null : [] })}
+        options={[
+          ['usual', t.automations.secretsUsual[starts]],
+          ['named', w.secretsNamed],
+        ]}
+      />
+      {secrets !== null && (
+        <SecretNames
+          label={w.secretNames}
+          hint={w.secretsHint[starts]}
+          names={secrets}
+          onChange={(names) => change({ secrets: names })}
+          said={saidOf(error, 'secrets')}
+        />
+      )}
     </>
   );
 }

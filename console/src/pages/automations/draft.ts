@@ -18,6 +18,10 @@ export interface Draft {
   triggerEvent: string;
   filter: string;
   projectId: string;
+  /** The slug of one, or `slug@version`; empty: that of the project, or none. */
+  environment: string;
+  /** Names; null: what is usual for what starts it. */
+  secrets: string[] | null;
   model: string;
   effort: NonNullable<Automation['effort']> | '';
   approvals: Automation['approvals'];
@@ -42,6 +46,8 @@ export const emptyDraft = (): Draft => ({
   triggerEvent: '',
   filter: '',
   projectId: '',
+  environment: '',
+  secrets: null,
   model: '',
   effort: '',
   approvals: 'none',
@@ -53,7 +59,7 @@ export const emptyDraft = (): Draft => ({
 
 export function draftOf(automation: Automation | AutomationRehearsal['automation']): Draft {
   const { name, content, kind, cron, timezone, runAt, triggerEvent, filter } = automation;
-  const { projectId, model, effort, approvals, whenBlocked, overlap, budget } = automation;
+  const { projectId, environment, secrets, model, effort, approvals, whenBlocked, overlap, budget } = automation;
   const empty = emptyDraft();
   return {
     name,
@@ -65,6 +71,11 @@ export function draftOf(automation: Automation | AutomationRehearsal['automation
     triggerEvent: triggerEvent ?? '',
     filter: filter ?? '',
     projectId: projectId ?? '',
+    environment:
+      environment === null
+        ? ''
+        : [environment.slug, ...(environment.version === null ? [] : [environment.version])].join('@'),
+    secrets,
     model: model ?? '',
     effort: effort ?? '',
     approvals,
@@ -97,7 +108,7 @@ function repositoryDraftOf(repository: Automation['repository']): RepositoryDraf
 
 /** All of it. The service says what is wrong with it. */
 export function bodyOf(draft: Draft) {
-  const { name, content, approvals, whenBlocked, overlap, budget } = draft;
+  const { name, content, secrets, approvals, whenBlocked, overlap, budget } = draft;
   const numbers = { maxSteps: budget.maxSteps, maxTokens: budget.maxTokens, maxDurationSeconds: budget.maxDurationSeconds }; // prettier-ignore
   const limits = Object.entries(numbers).flatMap(([limit, text]) =>
     text.trim() === '' ? [] : [[limit, numberOf(text)]],
@@ -109,6 +120,8 @@ export function bodyOf(draft: Draft) {
     content,
     ...triggerOf(draft),
     projectId: draft.projectId || null,
+    environment: environmentOf(draft.environment),
+    secrets,
     model: draft.model || null,
     effort: draft.effort || null,
     approvals,
@@ -117,6 +130,11 @@ export function bodyOf(draft: Draft) {
     budget: Object.keys(limited).length > 0 ? limited : null,
     repository: repositoryOf(draft.repository, name) ?? null,
   };
+}
+
+function environmentOf(text: string) {
+  const [slug = '', version] = text.split('@');
+  return version === undefined ? slug || null : { slug, version: Number(version) };
 }
 
 /** JSON has no NaN and would say null, which is no limit: the service refuses the text. */

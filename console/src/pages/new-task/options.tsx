@@ -69,14 +69,22 @@ export function Options({ draft, change, models = [], model, said }: Props) {
             />
           </Group>
         )}
-        <Group label={t.newTask.approvals} said={said('approvals')}>
-          <Segmented
-            label={t.newTask.approvals}
-            value={draft.approvals}
-            onChange={(approvals) => change({ approvals })}
-            options={(['none', 'writes'] as const).map((value) => ({ value, label: t.newTask.approve[value] }))}
-          />
-        </Group>
+        <Field label={t.newTask.approvals} said={said('approvals')}>
+          {(control) => (
+            <select
+              {...control}
+              className={ui.select}
+              value={draft.approvals}
+              onChange={(event) => change({ approvals: event.target.value as Draft['approvals'] })}
+            >
+              {(['none', 'writes', 'secrets'] as const).map((value) => (
+                <option key={value} value={value}>
+                  {t.newTask.approve[value]}
+                </option>
+              ))}
+            </select>
+          )}
+        </Field>
         <Group label={t.form.whenBlocked} said={said('whenBlocked')}>
           <Segmented
             label={t.form.whenBlocked}

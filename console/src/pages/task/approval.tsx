@@ -64,7 +64,7 @@ export function Approval({ ask, taskId, busy, send, onWriting, close }: FormProp
         <Over text={reason} close={() => (setReason(''), close())} />
       ) : (
         <footer>
-          {!denying && tool !== undefined && (
+          {!denying && tool !== undefined && tool !== USE_SECRET && (
             <label className={css.remember}>
               <input
                 type="checkbox"
@@ -192,6 +192,9 @@ export function WhatWouldBeDone({ ask, box }: WhatProps) {
   );
 }
 
+/** The yes to this tool is for one secret, and lasts for the task by itself. Its hosts stand in the question alone. */
+const USE_SECRET = 'use_secret';
+
 function callOf({ toolCall, question }: Interaction): ReactNode {
   if (toolCall === null || toolCall.input === null) {
     return (
@@ -200,6 +203,7 @@ function callOf({ toolCall, question }: Interaction): ReactNode {
       </div>
     );
   }
+  if (toolCall.name === USE_SECRET) return <Part text={question} language={null} label={t.task.asks.approval} />;
   const { command, path, content, oldText, newText, patch, ...rest } = fieldsOf(toolCall.input);
   const language = typeof path === 'string' ? languageOf(path) : null;
   const given = [command, path, content, oldText, newText, patch].filter((value) => value !== undefined);

@@ -50,7 +50,7 @@ function OneTask({ taskId }: { taskId: string }) {
   const messages = conversation.data?.messages;
   const plan = useMemo(() => planOf(messages ?? []), [messages]);
   // Approvals are asked for where the task was made so: what came of them no message says.
-  const approvals = useQuery({ ...decisionsQuery(taskId), enabled: task?.approvals === 'writes' });
+  const approvals = useQuery({ ...decisionsQuery(taskId), enabled: task !== undefined && task.approvals !== 'none' });
   const decisions = useMemo(() => decisionsOf(approvals.data ?? []), [approvals.data]);
   const turn = useMemo(() => Math.max(0, ...(messages ?? []).map((message) => message.turn ?? 0)), [messages]);
   const patches = files.data?.filter(isPatch);

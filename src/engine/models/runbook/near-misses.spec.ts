@@ -20,6 +20,7 @@ describe('what looks like a block and is none is named in the result, with the a
     ['Bash', 'ls', 'Line 1: the `Bash` block was not carried out; the accepted form is `bash`, in small letters'],
     ['FILE path=a', 'x', 'the accepted form is `file path=…`'],
     ['publish: path=a', '', 'the accepted form is `publish path=…`'],
+    ['Use_Secret name=A', 'x', 'the accepted form is `use_secret name=…`'],
     ['bash-session', 'ls', 'the accepted form of a command is `sh` or `bash`.'],
     ['sh-session', 'ls', 'the accepted form of a command is `sh` or `bash`.'],
     ['{bash}', 'ls', 'Line 1: the `{bash}` block was not carried out; the accepted form is `bash`, in small letters'],
@@ -50,6 +51,7 @@ describe('what looks like a block and is none is named in the result, with the a
   });
 
   it.each([
+    ['use_secret name=A now', 'x', '`now` after `use_secret` was not heeded; only `name=…` is accepted there'],
     ['ask multiple', 'Well?', '`multiple` after `ask` was not heeded; no word is accepted there.'],
     ['file path=my file.txt', 'x', '`file.txt` after `file` was not heeded; only `path=…` is accepted there'],
     ['publish as=b  path="a b" now', '', '`as=b now` after `publish` was not heeded; only `path=…` is accepted there'],

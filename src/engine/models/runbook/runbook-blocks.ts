@@ -13,6 +13,7 @@ export type BlockAction =
   | { kind: 'file'; path: string; content: string }
   | { kind: 'ask'; question: string; options: Choice[] }
   | { kind: 'publish'; path: string }
+  | { kind: 'use_secret'; name: string; reason: string }
   | { kind: 'malformed'; problem: string };
 
 export interface Block {
@@ -117,13 +118,22 @@ function actionOf(word: string, rest: string, content: string): BlockAction | nu
     }
     case 'ask':
       return askOf(content);
+    case 'use_secret': {
+      const name = NAME.exec(rest)?.[1];
+      if (name === undefined) return { kind: 'malformed', problem: `name=… is expected after \`${word}\`` };
+      return { kind: 'use_secret', name, reason: content.trim() || 'The runbook does not say.' };
+    }
     default:
       return null;
   }
 }
 
-const FORMS = { sh: '`sh`', bash: '`bash`', file: '`file path=…`', ask: '`ask`', publish: '`publish path=…`' };
+const FORMS = {
+  ...{ sh: '`sh`', bash: '`bash`', file: '`file path=…`', ask: '`ask`', publish: '`publish path=…`' },
+  use_secret: '`use_secret name=…`',
+};
 const PATH = /(?:^|\s)path=(?:"([^"]+)"|'([^']+)'|(\S+))/;
+const NAME = /(?:^|\s)name=(\S+)/;
 const FOR_COMMANDS = {
   known: /(?<!\S)(?:may-fail|repeatable)(?!\S)/g,
   accepted: 'the words that are accepted there are `may-fail` and `repeatable`',
@@ -133,6 +143,7 @@ const ONE_PATH = { known: PATH, accepted: 'only `path=…` is accepted there, an
 const AFTER = {
   ...{ sh: FOR_COMMANDS, bash: FOR_COMMANDS, file: ONE_PATH, publish: ONE_PATH },
   ask: { known: '', accepted: 'no word is accepted there' },
+  use_secret: { known: NAME, accepted: 'only `name=…` is accepted there' },
 };
 /** What Markdown writers of other kinds put around a word: `{bash}`, `.bash`, `{.bash}`. */
 const WRAPPED = /^[{.]+|\}+$/g;
@@ -144,7 +155,7 @@ function nearMiss(word: string): string | null {
   // None of those that are looked for is longer.
   if (word.length > WORD) return null;
   const lower = word.toLowerCase().replace(WRAPPED, '');
-  const known = /^(sh|bash|file|ask|publish)(?![a-z-])/.exec(lower)?.[1] as keyof typeof FORMS | undefined;
+  const known = /^(sh|bash|file|ask|publish|use_secret)(?![a-z-])/.exec(lower)?.[1] as keyof typeof FORMS | undefined;
   const not = `the \`${word}\` block was not carried out;`;
   if (known !== undefined)
     return `${not} the accepted form is ${FORMS[known]}, in small letters, with a space after the word.`;

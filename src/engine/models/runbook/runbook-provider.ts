@@ -101,6 +101,8 @@ function callFor(action: BlockAction, answer: string | null, seconds: number): {
       const options = action.options.map(({ id, label }) => ({ id, label }));
       return { name: 'ask', input: { question: action.question, ...(options.length > 0 ? { options } : {}) } };
     }
+    case 'use_secret':
+      return { name: 'use_secret', input: { name: action.name, reason: action.reason } };
     case 'malformed':
       throw new Error('A malformed block is never carried out.');
   }
@@ -134,8 +136,8 @@ function remarksOf({ blocks, remarks, attachments }: RunbookState): string {
 }
 
 function nameOf({ number, word, line, action }: Block): string {
-  const detail = action.kind === 'file' || action.kind === 'publish' ? ` ${action.path}` : '';
-  return `block ${number} (${word}${detail}, line ${line})`;
+  const about = 'path' in action ? action.path : 'name' in action ? action.name : '';
+  return `block ${number} (${word}${about && ` ${about}`}, line ${line})`;
 }
 
 function count(blocks: Block[]): string {

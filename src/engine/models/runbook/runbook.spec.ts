@@ -109,6 +109,7 @@ it.each([
   ['publish path=missing.txt', '', /Block 1 \(publish missing.txt, line 1\) failed: missing.txt does not exist/],
   ['file path=../out', 'x', /failed: .*outside/],
   ['file', 'x', /path=… is expected after `file`; nothing was run/],
+  ['use_secret', 'x', /name=… is expected after `use_secret`; nothing was run/],
   ['ask', '- a: A', /a question is expected/],
   ['ask', 'Q?\n\n- a: A\n- a: B', /an id of its own/],
 ])('fails for a block `%s` that cannot be carried out', async (info, content, message) => {

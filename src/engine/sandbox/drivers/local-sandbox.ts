@@ -116,14 +116,22 @@ export abstract class LocalSandbox extends Sandbox {
       own?.release();
       throw error;
     });
-    const { environment } = options;
+    const { environment, network = false, boundHosts = [] } = options;
     const limits = limitsWithin(this.limits, environment?.limits);
-    const hosts = hostsOf(this.hosts, environment);
+    const allowed = hostsOf(this.hosts, environment);
+    const hosts = network ? allowed : boundHosts;
     const tools = toolsOf(prepared.tools.tools, environment?.tools);
     const at = { folders, project, user, limits, tools: tools.map(mountOf) };
-    const leaves = options.network === true && hosts.length > 0;
+    const leaves = allowed.length > 0 && hosts.length > 0;
     const { onNetwork: onUse = () => undefined } = options;
-    const way = { taskId, user, hosts, onUse, authorities: prepared.authorities.certificates };
+    const way = {
+      taskId,
+      user,
+      hosts: allowed,
+      bound: !network,
+      onUse,
+      authorities: prepared.authorities.certificates,
+    };
     const launch = (command: string[], how: LaunchOptions) => this.launchCommand(command, { ...how, ...at }, prepared);
     return new LocalSession({
       folders,

@@ -85,6 +85,10 @@ export class Interceptor {
     return this.#vault.binds(host, port);
   }
 
+  leads(host, port) {
+    return this.#vault.leads(host, port);
+  }
+
   /**
    * Takes over a connection that was told that it is connected.
    * @param {import('node:net').Socket} first the connection outside that was dialled for it.

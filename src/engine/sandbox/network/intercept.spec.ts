@@ -96,14 +96,14 @@ function opened(driver: DriverName): void {
     authority.remove();
   });
 
-  const secrets = (value: string | null): TaskSecret[] => {
+  const secrets = (value: string | null, approved = true): TaskSecret[] => {
     const at = (host: string, port: number, place: VaultBinding['place']): VaultBinding => ({ host, port, methods: null, paths: null, place }); // prettier-ignore
     const bearer = { header: 'Authorization', form: 'bearer', user: null } as const;
     const basic = { header: 'Authorization', form: 'basic', user: 'x-access-token' } as const;
     const bindings = [at('allowed.test', hosts.https, bearer), at('a.wild.test', hosts.https, basic), at('allowed.test', hosts.http, bearer), at('untrusted.test', portOf(untrusted), bearer)]; // prettier-ignore
     return [
-      { name: 'TOKEN', env: 'TOKEN', placeholder: PLACEHOLDER, value, bindings },
-      { name: 'KEY', env: 'THE_KEY', placeholder: KEY_PLACEHOLDER, value: KEY, bindings: [at('allowed.test', hosts.https, { query: 'key' })] }, // prettier-ignore
+      { name: 'TOKEN', env: 'TOKEN', placeholder: PLACEHOLDER, value, approved, bindings },
+      { name: 'KEY', env: 'THE_KEY', placeholder: KEY_PLACEHOLDER, value: KEY, approved, bindings: [at('allowed.test', hosts.https, { query: 'key' })] }, // prettier-ignore
     ];
   };
   const run = async (command: string) => {
@@ -254,15 +254,16 @@ function opened(driver: DriverName): void {
     expect(given).toEqual([]);
   });
 
-  it('takes another value with the next request, and none of one that is gone', async () => {
+  it('takes another value with the next request, and none of one that waits for a person or is gone', async () => {
+    change(secrets(VALUE, false));
+    expect((await curl('/unapproved', '-i -H "Authorization: Bearer $TOKEN"')).out).toMatch(/HTTP\/1.1 403[^]*X-Millwright-Refused: secret_not_approved/i); // prettier-ignore
+    expect([last()?.url, uses.at(-1)]).toEqual([expect.not.stringContaining('unapproved'), expect.objectContaining({ secret: 'TOKEN', what: 'refused' })]); // prettier-ignore
     change(secrets(NEXT));
     await curl('/a');
     expect(last()?.headers.authorization).toBe(`Bearer ${NEXT}`);
     change(secrets(null));
     const before = hosts.requests.length;
-    expect((await curl('/a', '-w "%{http_code}" -H "Authorization: Bearer $TOKEN"')).out).toBe(
-      'The secret TOKEN is gone.\n403',
-    );
+    expect((await curl('/a', '-w "%{http_code}" -H "Authorization: Bearer $TOKEN"')).out).toBe('The secret TOKEN is gone.\n403'); // prettier-ignore
     expect(hosts.requests).toHaveLength(before);
     change(secrets(VALUE));
   });

@@ -41,6 +41,8 @@ export interface WayOptions {
   user: { uid: number } | null;
   /** What may be reached, of {@link NetworkProxy.hosts}; what is not among them is not reached either. */
   hosts: readonly string[];
+  /** Whether it leads to those of them alone that a secret of the moment is bound to. */
+  bound: boolean;
   /** Whose values it puts into requests; undefined: none, and it looks into no connection. */
   secrets: SandboxSecrets | undefined;
   /** Told of each refusal of its kind for the first time, before the sandbox is: some of them. */
@@ -105,7 +107,7 @@ export class NetworkProxy implements OnApplicationShutdown {
 
   /** @param base the folder of the sandboxes. */
   async open(base: string, options: WayOptions): Promise<WayOut> {
-    const { taskId, user, hosts, secrets, authorities } = options;
+    const { taskId, user, hosts, bound, secrets, authorities } = options;
     const { path: folder, fd } = (this.folder ??= makeFolder(base, user !== null));
     const id = randomBytes(8).toString('hex');
     const path = join(folder, id);
@@ -118,7 +120,7 @@ export class NetworkProxy implements OnApplicationShutdown {
       this.thread.ref();
       const all = secrets === undefined ? null : secrets.all.map(forThread);
       const rules = hosts.map(ruleOf);
-      const about = { id, path: `/proc/self/fd/${fd}/${id}`, rules, allowed: named(hosts), secrets: all };
+      const about = { id, path: `/proc/self/fd/${fd}/${id}`, rules, allowed: named(hosts), bound, secrets: all };
       this.thread.postMessage({ type: 'open', ...about });
     });
     const close = async () => {
@@ -218,8 +220,8 @@ function named(hosts: readonly string[]): string {
 }
 
 /** What the thread is told of a secret: what comes by a message is a copy. */
-function forThread({ name, placeholder, value, bindings }: TaskSecret): VaultSecret {
-  return { name, placeholder, value, bindings };
+function forThread({ name, placeholder, value, approved, bindings }: TaskSecret): VaultSecret {
+  return { name, placeholder, value, approved, bindings };
 }
 
 /** Beside the socket. They hold no secret: the key of the authority is in the thread alone. */

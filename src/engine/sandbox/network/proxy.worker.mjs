@@ -45,11 +45,12 @@ parentPort.on('message', (message) => {
   }
 });
 
-function open({ id, path, rules: own, allowed, secrets }) {
+function open({ id, path, rules: own, allowed, bound, secrets }) {
   const way = {
     id,
     rules: own,
     allowed,
+    bound,
     interceptor: null,
     counts: new Counts((said) => parentPort.postMessage({ id, ...said })),
     dropped: 0,
@@ -168,6 +169,10 @@ async function forward(way, from, to) {
 
 /** A socket that connects to a checked address. Throws a {@link Refusal}. */
 async function dial(way, { hostname }, port, inside) {
+  if (way.bound && !way.interceptor?.leads(hostname, port)) {
+    const message = `${hostname}:${port} is no host that a secret of this task is bound to, and no other may be reached from here.`;
+    throw refused(way, hostname, port, new Refusal(403, message, 'host_not_bound'));
+  }
   if (![rules, way.rules].every((all) => all.some((rule) => fits(rule, hostname, port)))) {
     const message = `${hostname}:${port} is not among the hosts that may be reached from here: ${way.allowed}.`;
     throw refused(way, hostname, port, new Refusal(403, message, 'host_not_allowed'));
@@ -192,7 +197,10 @@ async function dial(way, { hostname }, port, inside) {
 }
 
 function fits({ name, below, ports }, hostname, port) {
-  return (ports?.includes(port) ?? true) && (below ? hostname.endsWith(name) && hostname.length > name.length : hostname === name);
+  return (
+    (ports?.includes(port) ?? true) &&
+    (below ? hostname.endsWith(name) && hostname.length > name.length : hostname === name)
+  );
 }
 
 /** The addresses are found and checked by the service, one host at a time for each sandbox. */

@@ -24,6 +24,8 @@ export interface VaultSecret {
   placeholder: string;
   /** Null when it is deleted. */
   value: string | null;
+  /** False while a person has to allow its use: requests that would use it are refused. */
+  approved: boolean;
   bindings: VaultBinding[];
 }
 export interface Asked {
@@ -38,6 +40,7 @@ export declare class Vault {
   constructor(secrets: readonly VaultSecret[], finder?: Finder);
   readonly finder: Finder;
   binds(host: string, port: number): boolean;
+  leads(host: string, port: number): boolean;
   checkBody(bytes: Buffer): void;
   put(asked: Asked): { target: string; headers: string[]; used: string[] };
 }

@@ -12,7 +12,7 @@ const SCHEMES = { bearer: 'Bearer', token: 'token', basic: 'Basic' };
 /**
  * A secret as the thread of the proxy has it.
  * @typedef {{ host: string, port: number, methods: string[] | null, paths: string[] | null, place: { header: string, form: 'bearer' | 'basic' | 'token' | 'raw', user: string | null } | { query: string } }} Binding
- * @typedef {{ name: string, placeholder: string, value: string | null, bindings: Binding[] }} Secret value: null when it is deleted.
+ * @typedef {{ name: string, placeholder: string, value: string | null, approved: boolean, bindings: Binding[] }} Secret value: null when it is deleted. approved: false while a person has to allow its use.
  * @typedef {{ host: string, port: number, method: string, target: string, headers: string[] }} Asked headers: names and values in turn.
  */
 export class Vault {
@@ -35,6 +35,13 @@ export class Vault {
   /** Whether connections to it are opened. */
   binds(host, port) {
     return this.#secrets.some(({ bindings }) => bindings.some((binding) => leadsTo(binding, host, port)));
+  }
+
+  /** Whether a value may go there; that of a secret that is gone may not. */
+  leads(host, port) {
+    return this.#secrets.some(
+      ({ value, bindings }) => value !== null && bindings.some((binding) => leadsTo(binding, host, port)),
+    );
   }
 
   /** Throws a {@link Refusal} for a body, or the piece of one, in which a placeholder stands. */
@@ -110,12 +117,13 @@ export class Vault {
     return used.size === 0 ? target : `${path}?${filled.join('&')}`;
   }
 
-  /** The places of a secret in this request. Throws a {@link Refusal} when it is gone, or bound to none of its kind. */
+  /** The places of a secret in this request. Throws a {@link Refusal} when it is gone, bound to none of its kind, or not approved. */
   #places(secret, { host, port, method, target }, fits) {
     const at = secret.bindings.filter((binding) => leadsTo(binding, host, port) && fits(binding.place));
     if (at.length === 0) return [];
     if (secret.value === null) throw new Refusal(403, `The secret ${secret.name} is gone.`, 'secret_gone', secret.name);
     const allowed = at.filter(({ methods, paths }) => (methods?.includes(method) ?? true) && allows(paths, target));
+    if (allowed.length > 0 && !secret.approved) throw unapproved(secret);
     if (allowed.length > 0) return allowed.map(({ place }) => place);
     throw new Refusal(
       403,
@@ -138,6 +146,11 @@ function misplaced({ name }, where) {
     'secret_misplaced',
     name,
   );
+}
+
+function unapproved({ name }) {
+  const message = `The secret ${name} waits for a person's approval: call use_secret with its name.`;
+  return new Refusal(403, message, 'secret_not_approved', name);
 }
 
 /** Whether a binding is for requests to this host and port. */

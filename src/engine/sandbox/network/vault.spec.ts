@@ -1,3 +1,4 @@
+import { masked } from './mask.mjs';
 import { Refusal } from './refusal.mjs';
 import { Vault, type HeaderPlace, type VaultBinding, type VaultSecret } from './vault.mjs';
 
@@ -11,7 +12,7 @@ const bound = (host: string, place: VaultBinding['place'], more: Partial<VaultBi
 });
 const secrets: VaultSecret[] = [
   {
-    ...{ name: 'TOKEN', placeholder: TOKEN, value: 'value-of-token' },
+    ...{ name: 'TOKEN', placeholder: TOKEN, value: 'value-of-token', approved: true },
     bindings: [
       bound('api.test', header('Authorization', 'bearer')),
       bound('git.test', header('Authorization', 'basic')),
@@ -24,8 +25,11 @@ const secrets: VaultSecret[] = [
       }),
     ],
   },
-  { name: 'KEY', placeholder: KEY, value: 'k&=/ y', bindings: [bound('query.test', { query: 'key' })] },
-  { name: 'GONE', placeholder: GONE, value: null, bindings: [bound('api.test', header('Authorization', 'bearer'))] },
+  { name: 'KEY', placeholder: KEY, value: 'k&=/ y', approved: true, bindings: [bound('query.test', { query: 'key' })] },
+  {
+    ...{ name: 'GONE', placeholder: GONE, value: null, approved: true },
+    bindings: [bound('api.test', header('Authorization', 'bearer'))],
+  },
 ];
 const vault = new Vault(secrets);
 const basic = (text: string) => `Basic ${Buffer.from(text).toString('base64')}`;
@@ -110,7 +114,7 @@ describe('A value is put into a request', () => {
   it('in no time that a glob and a path can make long', () => {
     const place: VaultBinding['place'] = header('X-Api-Key', 'raw');
     const glob = `/${'*a'.repeat(99)}`;
-    const one = new Vault([{ name: 'A', placeholder: TOKEN, value: 'value-of-a', bindings: [bound('a.test', place, { paths: [glob] })] }]); // prettier-ignore
+    const one = new Vault([{ name: 'A', placeholder: TOKEN, value: 'value-of-a', approved: true, bindings: [bound('a.test', place, { paths: [glob] })] }]); // prettier-ignore
     const target = `/${'a'.repeat(8_000)}b`;
     expect(() => one.put({ host: 'a.test', port: 443, method: 'GET', target, headers: ['X-Api-Key', TOKEN] })).toThrow('not for GET'); // prettier-ignore
   });
@@ -129,5 +133,51 @@ describe('A value is put into a request', () => {
   it('is what opens connections, and nothing else does', () => {
     const opened = [['api.test', 443], ['a.wild.test', 443], ['odd.test', 8443], ['odd.test', 443], ['other.test', 443], ['b.a.wild.test', 443]] as const; // prettier-ignore
     expect(opened.map(([host, port]) => vault.binds(host, port))).toEqual([true, true, true, false, false, false]);
+  });
+
+  it('leads to the hosts that it is bound to, as long as it is there', () => {
+    const gone = new Vault(
+      secrets.map((secret) => ({ ...secret, value: secret.name === 'TOKEN' ? null : secret.value })),
+    );
+    const asked = [['a.wild.test', 443], ['b.a.wild.test', 443], ['odd.test', 8443], ['odd.test', 443], ['query.test', 443], ['api.test', 443]] as const; // prettier-ignore
+    expect(asked.map(([host, port]) => vault.leads(host, port))).toEqual([true, false, true, false, true, true]);
+    expect(asked.map(([host, port]) => gone.leads(host, port))).toEqual([false, false, false, false, true, false]);
+    expect(gone.binds('api.test', 443)).toBe(true);
+  });
+});
+
+describe('A secret that waits for a person', () => {
+  const waiting = new Vault(secrets.map((secret) => ({ ...secret, approved: secret.name === 'KEY' })));
+  const asked = (host: string, headers: string[], target = '/', method = 'GET') =>
+    refusal(() => waiting.put({ host, port: 443, method, target, headers }));
+
+  it('is refused where its value would be put, in a header and in a query, and says what to do', () => {
+    const sentence = (name: string) =>
+      `The secret ${name} waits for a person's approval: call use_secret with its name.`;
+    const refused = [403, 'secret_not_approved', sentence('TOKEN')];
+    expect(asked('api.test', ['Authorization', `Bearer ${TOKEN}`])).toEqual(refused);
+    expect(asked('git.test', ['Authorization', basic(`me:${TOKEN}`)])).toEqual(refused);
+    const none = new Vault(secrets.map((secret) => ({ ...secret, approved: false })));
+    const query = () => none.put({ host: 'query.test', port: 443, method: 'GET', target: `/?key=${KEY}`, headers: [] });
+    expect(refusal(query)).toEqual([403, 'secret_not_approved', sentence('KEY')]);
+  });
+
+  it('is refused elsewhere as ever, and another one is used', () => {
+    expect(asked('api.test', ['X-Other', TOKEN])?.[1]).toBe('secret_misplaced');
+    expect(asked('api.test', [], `/${TOKEN}`)?.[1]).toBe('secret_misplaced');
+    expect(asked('some.test', ['X-Api-Key', TOKEN], '/all/x', 'POST')?.[1]).toBe('secret_not_bound');
+    expect(asked('api.test', ['Authorization', `Bearer ${GONE}`])?.[1]).toBe('secret_gone');
+    expect(asked('query.test', [], `/?key=${KEY}`)).toBe(null);
+  });
+
+  it('is masked, and opens the connections of its hosts', () => {
+    expect(masked(waiting.finder, Buffer.from('it is value-of-token')).toString()).toBe('it is [secret TOKEN]');
+    expect(waiting.binds('api.test', 443)).toBe(true);
+  });
+
+  it('is used once the next vault has it approved', () => {
+    const next = new Vault(secrets, waiting.finder);
+    const put = next.put({ host: 'api.test', port: 443, method: 'GET', target: '/', headers: ['Authorization', `Bearer ${TOKEN}`] }); // prettier-ignore
+    expect(put.used).toEqual(['TOKEN']);
   });
 });

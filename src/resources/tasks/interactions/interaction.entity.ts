@@ -38,4 +38,6 @@ export class Interaction {
   @Timestamp() expiresAt: Date;
   @Column('text', { nullable: true }) decision: 'approve' | 'deny' | null;
   @Column('text', { nullable: true }) reason: string | null;
+  /** What a yes adds to the `approvedTools` of the task, whatever is remembered. */
+  @Column('text', { nullable: true }) grants: string | null;
 }

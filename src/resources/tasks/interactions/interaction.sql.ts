@@ -71,17 +71,20 @@ asked AS (
 ${settleCall(sql`state = 'success', output = ${jsonb<JsonValue>()('output')}`)}
 UPDATE tasks t SET ${COUNT_NEWS} FROM asked WHERE t.id = ${TASK_ID}`.rows();
 
-/** `remember`: the tool needs no more asking in this task. The call stays open, and may begin. */
+/**
+ * `remember`: the tool needs no more asking in this task. What the question grants is on record in any case, and no tool then. The call stays
+ * open, and may begin.
+ */
 export const APPROVE = sql`
 WITH asked AS (
   UPDATE interactions SET status = 'answered', decision = 'approve', reason = ${textOrNull('reason')}
-  WHERE task_id = ${TASK_ID} AND status = 'pending' RETURNING message_id, tool_call_id),
+  WHERE task_id = ${TASK_ID} AND status = 'pending' RETURNING message_id, tool_call_id, grants),
 approved AS (
   UPDATE tool_invocations v SET stage = 'approved' FROM asked
   WHERE v.message_id = asked.message_id AND v.tool_call_id = asked.tool_call_id AND v.state = 'running'
-  RETURNING v.name)
-UPDATE tasks t SET approved_tools = t.approved_tools || approved.name FROM approved
-WHERE t.id = ${TASK_ID} AND ${bool('remember')}`.rows();
+  RETURNING v.name, asked.grants)
+UPDATE tasks t SET approved_tools = t.approved_tools || coalesce(approved.grants, approved.name) FROM approved
+WHERE t.id = ${TASK_ID} AND (approved.grants IS NOT NULL OR ${bool('remember')})`.rows();
 
 export const DENY = sql`
 WITH ${TASK},

@@ -10,9 +10,10 @@ import { TagInput } from '../../../ui/tags.tsx';
 import { Button, toast } from '../../../ui/ui.tsx';
 import { BranchPicker, RepositoryPicker } from '../../repositories/repository-picker.tsx';
 import { isAddress } from '../../repositories/repository-draft.ts';
+import { SecretNames } from '../secrets/secret-names.tsx';
 import { changesOf, type Draft, draftOf, type Faults, faultsOf, newDraft, sentOf } from './draft.ts';
 import css from './environments.module.css';
-import { Limits, Refreshing, Secrets, Setup } from './fields.tsx';
+import { Limits, Refreshing, Setup } from './fields.tsx';
 import { hrefOf, LIST } from './places.ts';
 import { Pairs } from './pairs.tsx';
 import { useEnvironmentHindrance } from './rights.ts';
@@ -149,7 +150,13 @@ function Form({ before }: { before: Environment | null }) {
           />
         )}
       </Field>
-      <Secrets {...part} />
+      <SecretNames
+        label={texts.secrets}
+        hint={texts.secretsHint}
+        names={draft.secrets}
+        onChange={(secrets) => change({ secrets })}
+        said={said('secrets')}
+      />
       <Refreshing {...part} />
       <Limits {...part} />
       <Pairs

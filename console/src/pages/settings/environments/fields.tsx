@@ -1,9 +1,5 @@
-import { useQuery } from '@tanstack/react-query';
-import { secretsQuery } from '../../../api/secret-queries.ts';
-import { useCan } from '../../../shell/can.ts';
 import { t } from '../../../texts/index.ts';
-import { Check, Choice, Field, form as parts, Group, named, TextField } from '../../../ui/form.tsx';
-import { NothingYet } from '../../../ui/nothing.tsx';
+import { Choice, Field, form as parts, Group, named, TextField } from '../../../ui/form.tsx';
 import { records } from '../../../ui/records.tsx';
 import { TagInput } from '../../../ui/tags.tsx';
 import { Button, cx, ui } from '../../../ui/ui.tsx';
@@ -60,36 +56,6 @@ export function Setup({ draft: { setup }, change, said }: Part) {
           {texts.addCommand}
         </Button>
       </div>
-    </Group>
-  );
-}
-
-/** Those that the session sees, by name: which of several of one name a task has, its owner decides. One that is not there stays until it is taken away. */
-export function Secrets({ draft: { secrets }, change, said }: Part) {
-  const texts = t.environments;
-  const reads = useCan()('automations:read');
-  const { data, error, refetch } = useQuery({ ...secretsQuery, enabled: reads });
-  const there = new Set((data ?? []).map(({ name }) => name));
-  const names = [...new Set([...there, ...secrets])].sort();
-  return (
-    <Group label={texts.secrets}>
-      <p className={parts.hint}>{texts.secretsHint}</p>
-      {!reads && <p className={parts.hint}>{texts.secretsUnseen}</p>}
-      {reads && data === undefined && <NothingYet error={error} refetch={refetch} h={24} />}
-      {data !== undefined && names.length === 0 && <p className={css.weak}>{texts.noSecrets}</p>}
-      <div className={css.choices}>
-        {names.map((name) => (
-          <Check
-            key={name}
-            checked={secrets.includes(name)}
-            onChange={(on) => change({ secrets: on ? [...secrets, name] : secrets.filter((one) => one !== name) })}
-          >
-            <code>{name}</code>
-            {data !== undefined && !there.has(name) && <small>{texts.notThere}</small>}
-          </Check>
-        ))}
-      </div>
-      <Said label={texts.secrets} said={said('secrets')} />
     </Group>
   );
 }
