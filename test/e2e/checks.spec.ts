@@ -104,7 +104,7 @@ describe('Checks of a task (reference §26)', () => {
     agent([], [], [], [bash('echo yes >done.txt')]);
     await owner.client.post(`/v1/tasks/${task.id}/messages`, { content: 'Once more.' });
     expect(await finished(owner.client, task.id)).toMatchObject({ status: 'completed' });
-    expect((await listed(task.id)).map(({ turn }) => turn)).toEqual([1, 1, 2]);
+    expect((await listed(task.id)).map(({ turn }) => turn)).toEqual([1, 1, 2, 2]);
   });
 
   it('nothing of the agent comes along but the files of the workdir', async () => {

@@ -2,7 +2,9 @@
 import { newId } from '../../platform/database/ids.js';
 import type { CheckResult } from '../checks/check.js';
 import type { ConversationMessage, StoredPart } from '../models/conversation.js';
-import type { AgentEvent, AgentFeedback, AgentInput, InputChecks, RepositoryChanges } from './agent-engine.js';
+import type { AgentEvent, AgentFeedback, AgentInput } from './agent-engine.js';
+import type { InputChecks } from './input-checks.js';
+import type { RepositoryChanges } from './input-repository.js';
 import type { TurnLimits } from './turn-limits.js';
 import type { Failure } from './turn-outcomes.js';
 

@@ -11,8 +11,8 @@ import {
   type AgentFeedback,
   type AgentInput,
   type AgentOutcome,
-  type RepositoryChanges,
 } from './agent-engine.js';
+import type { RepositoryChanges } from './input-repository.js';
 import { secretsToUse } from './approval.js';
 import { runChecks } from './check-steps.js';
 import { ContextCompactor } from './context/context-compactor.js';
@@ -117,8 +117,7 @@ export class LoopEngine extends AgentEngine {
         const verdict = yield* tellChanges(input, outcome, sandbox, verify, report);
         if ('failed' in verdict) return verdict.failed;
         if (!('again' in verdict)) return outcome;
-        run.tell(verdict.again);
-        steps = run.run();
+        steps = run.run([verdict.again]);
       }
     } finally {
       await sandbox.close();

@@ -3,14 +3,8 @@ import { newId } from '../../platform/database/ids.js';
 import { PushError } from '../repositories/push-record.js';
 import { RepositoryError } from '../repositories/repository-error.js';
 import { SandboxError, type SandboxSession } from '../sandbox/sandbox.js';
-import type {
-  AgentEvent,
-  AgentFeedback,
-  AgentInput,
-  AgentOutcome,
-  InputRepository,
-  RepositoryChanges,
-} from './agent-engine.js';
+import type { AgentEvent, AgentFeedback, AgentInput, AgentOutcome } from './agent-engine.js';
+import type { InputRepository, RepositoryChanges } from './input-repository.js';
 import { PASSED, UNKNOWN, type Verdict } from './check-steps.js';
 import { sandboxUnavailable } from './turn-outcomes.js';
 

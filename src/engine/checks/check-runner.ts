@@ -1,7 +1,9 @@
 import { existsSync } from 'node:fs';
 import { Injectable } from '@nestjs/common';
 import { newId } from '../../platform/database/ids.js';
-import type { CheckedWork, InputFile, InputRepository } from '../agent/agent-engine.js';
+import type { InputFile } from '../agent/agent-engine.js';
+import type { CheckedWork } from '../agent/input-checks.js';
+import type { InputRepository } from '../agent/input-repository.js';
 import { RepositoryError } from '../repositories/repository-error.js';
 import { type RunResult, SandboxError, type SandboxSession, type SharedFile } from '../sandbox/sandbox.js';
 import { SandboxSelector } from '../sandbox/sandbox-selector.js';

@@ -1,5 +1,6 @@
 import { createReadStream, readFileSync } from 'node:fs';
-import type { InputRepository, PushEvent, RepositoryChanges, Waits } from '../agent/agent-engine.js';
+import type { Waits } from '../agent/agent-engine.js';
+import type { InputRepository, PushEvent, RepositoryChanges } from '../agent/input-repository.js';
 import { SandboxError, type RunResult, type SandboxSession } from '../sandbox/sandbox.js';
 import type { Base } from './clone.js';
 import { RepositoryError, TOO_LARGE } from './repository-error.js';

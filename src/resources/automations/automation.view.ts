@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { APPROVALS, WHEN_BLOCKED } from '../../engine/agent/agent-engine.js';
 import { effortSchema } from '../../engine/models/model.view.js';
 import { idSchema, named, personSchema, timestampSchema } from '../../platform/http/schema.js';
-import { budgetSchema, budgetView } from '../tasks/task.view.js';
+import { budgetSchema, budgetView } from '../tasks/budget.view.js';
 import { AUTOMATION_RUN_STATUSES, TRIGGER_TYPES } from './automation-run.entity.js';
 import { AUTOMATION_STATUSES, KINDS, OVERLAPS, PAUSED_CODES } from './automation.entity.js';
 import type { AutomationRow, RunRow } from './automations.sql.js';

@@ -1,6 +1,7 @@
 import type { Readable } from 'node:stream';
 import { Injectable } from '@nestjs/common';
-import type { AgentInput, InputChecks } from '../../engine/agent/agent-engine.js';
+import type { AgentInput } from '../../engine/agent/agent-engine.js';
+import type { InputChecks } from '../../engine/agent/input-checks.js';
 import { secretsIn } from '../../engine/agent/approval.js';
 import { readChecks } from '../../engine/agent/check-steps.js';
 import type { TaskChecks } from '../../engine/checks/check.js';
