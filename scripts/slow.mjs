@@ -7,7 +7,15 @@ import { jest } from './jest.mjs';
 import { ROOT, main, prepare } from './setup.mjs';
 
 /** Of these, `npm test` has a witness, or other suites go the same way. */
-const LONG_ALONE = ['operator-verbs', 'fairness', 'event-handlers', 'repository-push', 'forks-of-many', 'simulation'];
+const LONG_ALONE = [
+  'operator-verbs',
+  'fairness',
+  'event-handlers',
+  'repository-push',
+  'forks-of-many',
+  'simulation',
+  'secret-tools',
+];
 
 const among = (names, path) => names.some((name) => path.endsWith(`/${name}.spec.ts`));
 

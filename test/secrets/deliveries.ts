@@ -27,6 +27,8 @@ export const DELIVERIES: Record<string, Deliver> = {
   twice: coded('gzip, br', gzipSync, brotliCompressSync),
   bytes: (said, response) => bytewise(said, response),
   'bytes of gzip': (said, response) => bytewise(gzipSync(said), response.setHeader('Content-Encoding', 'gzip')),
+  JSON: (said, response, request) => asJson(response).end(withHead(said, request)),
+  'JSON, byte by byte': (said, response, request) => bytewise(withHead(said, request), asJson(response)),
   events: (said, response) => response.writeHead(200, { 'Content-Type': 'text/event-stream' }).end(`data: ${said.toString('latin1')}\n\n`, 'latin1'), // prettier-ignore
   error: (said, response) => response.writeHead(500).end(said),
   location: (said, response) => response.writeHead(302, { Location: `/?t=${line(said)}` }).end(),
@@ -51,6 +53,11 @@ export const DELIVERIES: Record<string, Deliver> = {
   'behind gzip': (said, response) => response.setHeader('Content-Encoding', 'gzip').end(Buffer.concat([gzipSync('a'), said])), // prettier-ignore
   'two of gzip': (said, response) => response.setHeader('Content-Encoding', 'gzip').end(Buffer.concat([said.subarray(0, 20), said.subarray(20)].map((half) => gzipSync(half)))), // prettier-ignore
 };
+
+const asJson = (response: ServerResponse) => response.setHeader('Content-Type', 'application/vnd.git-lfs+json');
+/** With the header that it was asked with, whole, next to itself, and without its end. */
+const withHead = (said: Buffer, { headers: { authorization = 'none' } }: IncomingMessage) =>
+  Buffer.concat([Buffer.from(JSON.stringify([authorization, authorization + authorization, authorization.slice(0, -3)])), said]); // prettier-ignore
 
 export function deliver(how: string, said: Buffer, request: IncomingMessage, response: ServerResponse): void {
   (DELIVERIES[how] ?? DELIVERIES['body'])?.(said, response, request);

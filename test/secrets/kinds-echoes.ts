@@ -27,6 +27,7 @@ export const ECHOES: Kind[] = [
   echoed('br and deflate', ['br', 'deflate'], MASKED),
   echoed('two codings', ['twice'], MASKED),
   echoed('one byte a write', ['bytes'], MASKED),
+  echoed('JSON with the header', ['JSON', 'JSON, byte by byte']),
   echoed('events', ['events', 'error', 'until the end'], MASKED),
   echoed('Location', ['location'], HELD),
   echoed('Set-Cookie', ['cookie'], HELD),

@@ -9,6 +9,7 @@ import { Authority } from './authority.mjs';
 import { answer, asText, withoutHops } from './http-messages.mjs';
 import { Mask, masked } from './mask.mjs';
 import { Refusal } from './refusal.mjs';
+import { changedHeaders, isJson, SaidBack } from './said-back.mjs';
 import { PLACEHOLDER_LENGTH, Vault } from './vault.mjs';
 
 /** Milliseconds for the head of a request, and for a handshake. */
@@ -135,12 +136,12 @@ export class Interceptor {
     const { target, headers, used } = this.#vault.put({ ...asked, headers: kept });
     // An answer in pieces has pieces of a value.
     const whole = used.length === 0 ? headers : without(headers, ['range', 'if-range']);
-    return { target, headers: ['Host', said, ...whole], used };
+    return { target, headers: ['Host', said, ...whole], used, changed: changedHeaders(kept, headers) };
   }
 
   async #serve(from, to) {
     const { host, port, agent } = this.#opened.get(from.socket);
-    const { target, headers, used } = this.#prepare(from, []);
+    const { target, headers, used, changed } = this.#prepare(from, []);
     const accepted = String(from.headers['accept-encoding'] ?? '').toLowerCase();
     const codings = ['gzip', 'br'].filter((coding) => accepted.includes(coding));
     headers.push('Accept-Encoding', codings.join(', ') || 'identity');
@@ -149,6 +150,8 @@ export class Interceptor {
     let refused = false;
     asking.on('error', (error) => {
       if (refused || to.destroyed) return;
+      // The host ended a connection that was kept, when the next request was on its way. Seeing that, programs ask again over another one.
+      if (asking.reusedSocket && !to.headersSent) return void from.socket.destroy();
       this.#refuse(from, to, this.#failure(host, port, error));
     });
     asking.once('upgrade', (_said, socket) => {
@@ -157,7 +160,7 @@ export class Interceptor {
     });
     asking.once('response', (said) => {
       try {
-        this.#answer(from, to, said, host);
+        this.#answer(from, to, said, host, changed);
       } catch (error) {
         said.destroy();
         answer(to, this.#failure(host, port, error));
@@ -175,7 +178,7 @@ export class Interceptor {
     from.pipe(body).pipe(asking);
   }
 
-  #answer(from, to, said, host) {
+  #answer(from, to, said, host, changed) {
     const { finder, hit, shown } = this.#masking(host);
     const empty =
       from.method === 'HEAD' ||
@@ -194,7 +197,8 @@ export class Interceptor {
     }
     // What has come of an event is on its way before the rest comes.
     to.flushHeaders();
-    pipeline([said, ...decoders, new Mask(finder, { hit }), to], (error) => error && to.destroy());
+    const back = isJson(said) ? changed.map((one) => new SaidBack(one)) : [];
+    pipeline([said, ...decoders, ...back, new Mask(finder, { hit }), to], (error) => error && to.destroy());
   }
 
   /** A web socket: the frames of the host have lengths in front, which stay. */
@@ -305,6 +309,8 @@ class Connection extends Agent {
     const socket = this.#at.first ?? (await this.#outside.dial(host, port, inside));
     this.#at.first = null;
     const address = host.replace(/^\[|\]$/g, '');
+    // That of a tunnel may end in one direction. This one is over with its end, and the next request goes over another one.
+    socket.allowHalfOpen = false;
     const secure = connect({
       socket,
       host: address,
