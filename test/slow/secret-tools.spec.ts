@@ -199,7 +199,9 @@ describe('Programs with a placeholder where they have a token (reference §24)',
       const place = { header: 'Authorization', form, user: null };
       return { host: NAMES[form], port: server.port, methods: null, paths: null, place };
     });
-    const { given } = changeable([{ name: 'TOKEN', env: 'TOKEN', placeholder: PLACEHOLDER, value: VALUE, bindings }]);
+    const { given } = changeable([
+      { name: 'TOKEN', env: 'TOKEN', placeholder: PLACEHOLDER, value: VALUE, approved: true, bindings },
+    ]);
     const { session, workdir } = await bench.open(undefined, true, given);
     const at = (form: keyof typeof NAMES) => `${NAMES[form]}:${server.port}`;
     const env = { BEARER: at('bearer'), BASIC: at('basic'), RAW: at('raw') };

@@ -39,7 +39,9 @@ describe('A connection to a host of a secret', () => {
     const place = { header: 'Authorization', form: 'bearer', user: null } as const;
     const bindings = [{ host: 'allowed.test', port: hosts.https, methods: null, paths: null, place }];
     const placeholder = `mwsec_${'aB3'.repeat(8)}`;
-    const { given } = changeable([{ name: 'TOKEN', env: 'TOKEN', placeholder, value: 'the-value-of-it', bindings }]);
+    const { given } = changeable([
+      { name: 'TOKEN', env: 'TOKEN', placeholder, value: 'the-value-of-it', approved: true, bindings },
+    ]);
     task = await bench.open(undefined, true, given);
     await task.session.writeFile('ask.py', ASK);
   });

@@ -47,7 +47,9 @@ describe('A header that a host says back', () => {
     bench.proxy.egress = new Egress(['127.0.0.0/8'], resolverOf({ 'a.wild.test': ['127.0.0.1'] }).resolver);
     const place = { header: 'Authorization', form: 'basic', user: null } as const;
     const bindings = [{ host: 'a.wild.test', port: hosts.https, methods: null, paths: null, place }];
-    const { given } = changeable([{ name: 'TOKEN', env: 'TOKEN', placeholder: PLACEHOLDER, value: VALUE, bindings }]);
+    const { given } = changeable([
+      { name: 'TOKEN', env: 'TOKEN', placeholder: PLACEHOLDER, value: VALUE, approved: true, bindings },
+    ]);
     const { session } = await bench.open(undefined, true, given);
     const { stdout } = await session.run(
       `curl -sS -u "me:$TOKEN" https://${at}/lfs >said; cat said; echo; cut -d '"' -f 4 said >header
