@@ -154,6 +154,15 @@ export class World {
     );
   }
 
+  /** One more check of a task. */
+  async check(taskId: string): Promise<void> {
+    await this.service.db.query(
+      `INSERT INTO task_checks (id, task_id, turn, round, name, command, required, status, exit_code, duration_ms, output, output_bytes, output_sha256)
+       VALUES ($2, $1, 1, 0, 'tests', 'npm test', true, 'passed', 0, 1, '', 0, repeat('0', 64))`,
+      [taskId, uuidv7()],
+    );
+  }
+
   /** A new build of an environment. */
   async build(slug: string): Promise<void> {
     await this.service.db.query(

@@ -2,18 +2,14 @@ import type { Readable } from 'node:stream';
 import type { ConversationMessage, JsonValue, StoredPart, ToolResult } from '../models/conversation.js';
 import type { CheckResult } from '../checks/check.js';
 import type { Effort, ModelUsage } from '../models/model-provider.js';
-import type {
-  NetworkReport,
-  NetworkUse,
-  SandboxSecrets,
-  SharedFile,
-} from '../sandbox/sandbox.js';
+import type { NetworkReport, NetworkUse, SandboxSecrets, SharedFile } from '../sandbox/sandbox.js';
 import type { TaskEnvironment } from '../sandbox/session-environment.js';
 import type { PublishedFile, Question } from './agent-tool.js';
 import type { Compaction } from './context/compaction.js';
 import type { InputChecks } from './input-checks.js';
 import type { ChangeCounts, InputRepository, PushEvent } from './input-repository.js';
 import type { OutputSchema } from './output/output-schema.js';
+import type { Waits } from './waits.js';
 
 /** Limits of one turn; absent means none. */
 export interface Budget {
@@ -46,15 +42,6 @@ export interface InputFile {
   path: string;
   open(): Promise<Readable>;
 }
-
-/** What a run waits for, in one sentence for people. */
-export interface Wait {
-  code: 'name' | 'clone' | 'model' | 'push';
-  message: string;
-}
-
-/** Says that a wait begins. What it returns says that it is over; it may be called twice. */
-export type Waits = (wait: Wait) => () => void;
 
 export interface AgentInput {
   taskId: string;

@@ -1,7 +1,7 @@
 // The repository of a task as an engine has it (reference §15).
 import type { PushRecord } from '../repositories/push-record.js';
 import type { OpenedFile, SandboxSession } from '../sandbox/sandbox.js';
-import type { Waits } from './agent-engine.js';
+import type { Waits } from './waits.js';
 
 /** How many files differ, and how many lines in them. */
 export interface ChangeCounts {

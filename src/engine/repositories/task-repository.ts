@@ -1,5 +1,5 @@
 import { createReadStream, readFileSync } from 'node:fs';
-import type { Waits } from '../agent/agent-engine.js';
+import type { Waits } from '../agent/waits.js';
 import type { InputRepository, PushEvent, RepositoryChanges } from '../agent/input-repository.js';
 import { SandboxError, type RunResult, type SandboxSession } from '../sandbox/sandbox.js';
 import type { Base } from './clone.js';

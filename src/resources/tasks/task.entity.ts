@@ -1,7 +1,8 @@
 import { Check, Column, Entity, ForeignKey, Index } from 'typeorm';
 import { User } from '../../access/workspaces/user.entity.js';
 import { Workspace } from '../../access/workspaces/workspace.entity.js';
-import type { Approvals, Budget, Wait, WhenBlocked } from '../../engine/agent/agent-engine.js';
+import type { Approvals, Budget, WhenBlocked } from '../../engine/agent/agent-engine.js';
+import type { Wait } from '../../engine/agent/waits.js';
 import type { ChangeCounts } from '../../engine/agent/input-repository.js';
 import type { TaskChecks } from '../../engine/checks/check.js';
 import type { OutputSchema } from '../../engine/agent/output/output-schema.js';
