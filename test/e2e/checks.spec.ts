@@ -171,6 +171,61 @@ describe('Checks of a task (reference §26)', () => {
     expect((await finished(owner.client, id)).status).toBe('completed');
   });
 
+  it('a task that names none has those of its project, and one of an automation those of that', async () => {
+    agent([]);
+    const given = { checks: [failing], maxRepairs: 0 };
+    const project = await owner.client.post<{ project: { id: string } }>('/v1/projects', { name: 'Checked', ...given });
+    expect(project.status).toBe(201);
+    const { id: projectId } = project.body.project;
+    expect(project.body.project).toMatchObject({ checks: [{ ...failing, timeoutSeconds: 600, required: true, protect: [], network: false }], maxRepairs: 0 }); // prettier-ignore
+    expect((await work({ projectId })).statusReason).toMatchObject({ code: 'checks_failed' });
+    expect((await work({ projectId, checks: [] })).status).toBe('completed');
+    expect((await work({ projectId, checks: [{ name: 'other', command: 'true' }] })).status).toBe('completed');
+
+    const other = { checks: [{ name: 'other', command: 'false' }] };
+    const made = await owner.client.post<{ automation: { id: string } }>('/v1/automations', { name: 'Yearly', content: 'Do it.', cron: '0 0 1 1 *', projectId, ...other }); // prettier-ignore
+    expect(made.body.automation).toMatchObject({ checks: [{ name: 'other' }], maxRepairs: null });
+    const run = await owner.client.post<{ run: { taskId: string } }>(`/v1/automations/${made.body.automation.id}/run`);
+    const { statusReason } = await finished(owner.client, run.body.run.taskId);
+    expect(statusReason?.message).toBe('These checks did not pass: other.');
+    await owner.client.patch(`/v1/projects/${projectId}`, { checks: null, maxRepairs: null });
+    expect((await work({ projectId })).status).toBe('completed');
+  });
+
+  it('a fork has the checks of its original', async () => {
+    agent([bash('echo yes >done.txt')]);
+    const { id } = await work({ checks: [failing] });
+    const fork = await owner.client.post<{ task: { id: string } }>(`/v1/tasks/${id}/fork`, { content: 'Break it.' }, { headers: { 'Idempotency-Key': id } }); // prettier-ignore
+    agent([], [bash('rm done.txt')]);
+    expect((await finished(owner.client, fork.body.task.id)).statusReason).toMatchObject({ code: 'checks_failed' });
+  });
+
+  it('hides commands and what they wrote where tool activity is hidden', async () => {
+    agent([bash('echo yes >done.txt')]);
+    const { id } = await work({ checks: [failing] });
+    await service.db.query(`UPDATE workspaces SET transparency = '{text}' WHERE id = $1`, [owner.workspace.id]);
+    expect(await listed(id)).toMatchObject([{ name: 'done', command: null, output: null, status: 'passed' }]);
+  });
+
+  it('are told: each as it begins and ends, to streams, lists of events and webhooks', async () => {
+    agent([bash('echo yes >done.txt')]);
+    const { id } = await work({ checks: [failing] });
+    const told = async (path: string) => {
+      const { body } = await owner.client.get<{ events: { type: string; data: object }[] }>(path);
+      return body.events.filter(({ type }) => type.startsWith('check.')).map(({ type, data }) => [type, data]);
+    };
+    const about = { name: 'done', phase: 'after', round: 0, projectId: null, metadata: {} };
+    const [{ id: checkId } = { id: '' }] = (await owner.client.get<{ checks: { id: string }[] }>(`/v1/tasks/${id}/checks`)).body.checks; // prettier-ignore
+    const both = [
+      ['check.started', about],
+      ['check.completed', { ...about, checkId, required: true, status: 'passed', exitCode: 0, durationMs: expect.any(Number) }],
+    ]; // prettier-ignore
+    expect(await told(`/v1/tasks/${id}/events`)).toEqual(both);
+    expect(await told('/v1/events')).toEqual(both);
+    const webhook = await owner.client.post('/v1/webhooks', { url: 'https://example.com/', types: ['check.completed', 'check.*'] });
+    expect(webhook.status).toBe(201);
+  }); // prettier-ignore
+
   it.each([
     ['checks', [{ name: 'Upper', command: 'true' }]],
     ['checks', [{ name: 'a', command: ' ' }]],

@@ -164,6 +164,8 @@ export interface components {
          *       "name": "Sweep the mill",
          *       "content": "```ask\nWhich order?\n\n- sort: A to Z\n- tac: the other way round\n```\n\n```bash\nprintf 'b\\na\\n' | $ANSWER > sorted.txt\n```\n\n```publish path=sorted.txt\n```\n",
          *       "environment": null,
+         *       "checks": null,
+         *       "maxRepairs": null,
          *       "secrets": null,
          *       "cron": "30 9 * * 1-5",
          *       "timezone": "Europe/Berlin",
@@ -205,6 +207,8 @@ export interface components {
             /** @enum {string} */
             approvals: "none" | "writes" | "secrets";
             budget: components["schemas"]["TaskBudget"] | null;
+            /** @description Of its tasks, of those that name none themselves; null for none. */
+            checks: components["schemas"]["DefaultCheck"][] | null;
             /** @description Failed tasks in a row; 10 pause it. */
             consecutiveFailures: number;
             /** @description What each of its tasks is to do. */
@@ -230,6 +234,8 @@ export interface components {
             lastRunStatus: ("waiting" | "started" | "skipped" | "failed") | null;
             /** @description The task of its last run; null when that made none, or when it is deleted. */
             lastTaskId: components["schemas"]["Id"] | null;
+            /** @description As of tasks; null for the default. */
+            maxRepairs: number | null;
             /** @description Null: the default at the time when it fires. */
             model: string | null;
             name: string;
@@ -307,6 +313,8 @@ export interface components {
          *         "name": "Sweep the mill",
          *         "content": "```ask\nWhich order?\n\n- sort: A to Z\n- tac: the other way round\n```\n\n```bash\nprintf 'b\\na\\n' | $ANSWER > sorted.txt\n```\n\n```publish path=sorted.txt\n```\n",
          *         "environment": null,
+         *         "checks": null,
+         *         "maxRepairs": null,
          *         "secrets": null,
          *         "cron": "30 9 * * 1-5",
          *         "timezone": "Europe/Berlin",
@@ -358,6 +366,8 @@ export interface components {
                 /** @enum {string} */
                 approvals: "none" | "writes" | "secrets";
                 budget: components["schemas"]["TaskBudget"] | null;
+                /** @description Of its tasks, of those that name none themselves; null for none. */
+                checks: components["schemas"]["DefaultCheck"][] | null;
                 /** @description Failed tasks in a row; 10 pause it. */
                 consecutiveFailures: number;
                 /** @description What each of its tasks is to do. */
@@ -383,6 +393,8 @@ export interface components {
                 lastRunStatus: ("waiting" | "started" | "skipped" | "failed") | null;
                 /** @description The task of its last run; null when that made none, or when it is deleted. */
                 lastTaskId: components["schemas"]["Id"] | null;
+                /** @description As of tasks; null for the default. */
+                maxRepairs: number | null;
                 /** @description Null: the default at the time when it fires. */
                 model: string | null;
                 name: string;
@@ -598,6 +610,8 @@ export interface components {
             approvals?: ("none" | "writes" | "secrets") | null;
             /** @description What one turn of a task may use; null for no limit of its own. */
             budget?: components["schemas"]["Budget"] | null;
+            /** @description Checks of its tasks, of those that name none themselves; `[]` and null for none. */
+            checks?: components["schemas"]["Check"][] | null;
             /** @description What each of its tasks is to do. Markdown. */
             content?: string;
             /** @description Recurring: minute, hour, day of the month, month and day of the week, such as `30 9 * * 1-5`. */
@@ -613,6 +627,8 @@ export interface components {
             filter?: string | null;
             /** @description Follows from the trigger; when it is given it must agree. */
             kind?: ("recurring" | "one_time" | "webhook") | null;
+            /** @description As of tasks, for those that do not say it themselves; null for the default. */
+            maxRepairs?: number | null;
             /** @description An id of `GET /v1/models`; null for the default at the time when it fires. */
             model?: string | null;
             /** @description What people call it. */
@@ -726,10 +742,14 @@ export interface components {
          *     }
          */
         ChangeProject: {
+            /** @description Checks of its tasks, of those that name none themselves; `[]` and null for none. */
+            checks?: components["schemas"]["Check"][] | null;
             /** @description What it is for; null for none. */
             description?: string | null;
             /** @description The slug of the environment that its tasks work in when they name none, each in the newest version; null for none. */
             environment?: string | null;
+            /** @description As of tasks, for those that do not say it themselves; null for the default. */
+            maxRepairs?: number | null;
             /** @description What people call it. */
             name?: string;
             /** @description Words of your own. A PATCH replaces all of them. */
@@ -791,7 +811,7 @@ export interface components {
             archived?: boolean;
             /** @description What one turn may use; null for no limit of its own. */
             budget?: components["schemas"]["Budget"] | null;
-            /** @description What the service runs itself, in a clean copy of the work, when a turn would be completed; `[]` for nothing. A PATCH counts from the next end of a turn on. */
+            /** @description What the service runs itself, in a clean copy of the work, when a turn would be completed; `[]` for nothing. Without it those of the project. A PATCH counts from the next end of a turn on. */
             checks?: components["schemas"]["Check"][];
             /**
              * @description How much the model thinks, as `GET /v1/models` lists it for the model; without it the default of the model.
@@ -945,6 +965,8 @@ export interface components {
             approvals?: ("none" | "writes" | "secrets") | null;
             /** @description What one turn of a task may use; null for no limit of its own. */
             budget?: components["schemas"]["Budget"] | null;
+            /** @description Checks of its tasks, of those that name none themselves; `[]` and null for none. */
+            checks?: components["schemas"]["Check"][] | null;
             /** @description What each of its tasks is to do. Markdown. */
             content: string;
             /** @description Recurring: minute, hour, day of the month, month and day of the week, such as `30 9 * * 1-5`. */
@@ -962,6 +984,8 @@ export interface components {
             filter?: string | null;
             /** @description Follows from the trigger; when it is given it must agree. */
             kind?: ("recurring" | "one_time" | "webhook") | null;
+            /** @description As of tasks, for those that do not say it themselves; null for the default. */
+            maxRepairs?: number | null;
             /** @description An id of `GET /v1/models`; null for the default at the time when it fires. */
             model?: string | null;
             /** @description What people call it. */
@@ -1081,10 +1105,14 @@ export interface components {
          *     }
          */
         CreateProject: {
+            /** @description Checks of its tasks, of those that name none themselves; `[]` and null for none. */
+            checks?: components["schemas"]["Check"][] | null;
             /** @description What it is for; null for none. */
             description?: string | null;
             /** @description The slug of the environment that its tasks work in when they name none, each in the newest version; null for none. */
             environment?: string | null;
+            /** @description As of tasks, for those that do not say it themselves; null for the default. */
+            maxRepairs?: number | null;
             /** @description What people call it. */
             name: string;
             /** @description Words of your own. A PATCH replaces all of them. */
@@ -1234,7 +1262,7 @@ export interface components {
             attachments?: components["schemas"]["Attachment"][];
             /** @description What one turn may use; null for no limit of its own. */
             budget?: components["schemas"]["Budget"] | null;
-            /** @description What the service runs itself, in a clean copy of the work, when a turn would be completed; `[]` for nothing. A PATCH counts from the next end of a turn on. */
+            /** @description What the service runs itself, in a clean copy of the work, when a turn would be completed; `[]` for nothing. Without it those of the project. A PATCH counts from the next end of a turn on. */
             checks?: components["schemas"]["Check"][];
             /** @description What the agent is to do, or to know. Markdown. */
             content?: string;
@@ -1313,6 +1341,15 @@ export interface components {
             name: string;
             /** @constant */
             type: "data";
+        };
+        /** @description A command by which the service finds out whether a task is done. */
+        DefaultCheck: {
+            command: string;
+            name: string;
+            network: boolean;
+            protect: string[];
+            required: boolean;
+            timeoutSeconds: number;
         };
         /**
          * @description The delete result. Deleting again is 404.
@@ -1658,7 +1695,7 @@ export interface components {
         ForkTask: {
             /** @description What one turn of the fork may use; null for no limit of its own. Without it that of the original. */
             budget?: components["schemas"]["Budget"] | null;
-            /** @description What the service runs itself, in a clean copy of the work, when a turn would be completed; `[]` for nothing. A PATCH counts from the next end of a turn on. */
+            /** @description What the service runs itself, in a clean copy of the work, when a turn would be completed; `[]` for nothing. Without it those of the project. A PATCH counts from the next end of a turn on. */
             checks?: components["schemas"]["Check"][];
             /** @description The next message of the fork. Markdown. Without it the fork waits as `completed`. */
             content?: string;
@@ -2139,6 +2176,8 @@ export interface components {
          *       "description": "Everything about the mill.",
          *       "visibility": "workspace",
          *       "environment": "node",
+         *       "checks": null,
+         *       "maxRepairs": null,
          *       "tags": [
          *         "grain"
          *       ],
@@ -2151,11 +2190,15 @@ export interface components {
          *     }
          */
         Project: {
+            /** @description Of its tasks, of those that name none themselves; null for none. */
+            checks: components["schemas"]["DefaultCheck"][] | null;
             createdAt: components["schemas"]["Timestamp"];
             description: string | null;
             /** @description The slug of the one that its tasks work in when they name none. */
             environment: string | null;
             id: components["schemas"]["Id"];
+            /** @description As of tasks; null for the default. */
+            maxRepairs: number | null;
             name: string;
             owner: components["schemas"]["Person"];
             /** @description The clients' own words. */

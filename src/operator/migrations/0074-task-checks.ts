@@ -4,6 +4,8 @@ import { ForwardMigration } from '../../platform/database/forward-migration.js';
 export class TaskChecks1798246200074 extends ForwardMigration {
   readonly sql = `
 ALTER TABLE tasks ADD COLUMN checks jsonb, ADD COLUMN checked jsonb;
+ALTER TABLE projects ADD COLUMN checks jsonb, ADD COLUMN max_repairs integer;
+ALTER TABLE automations ADD COLUMN checks jsonb, ADD COLUMN max_repairs integer;
 CREATE TABLE task_checks (
   id uuid PRIMARY KEY,
   task_id uuid NOT NULL REFERENCES tasks ON DELETE CASCADE,

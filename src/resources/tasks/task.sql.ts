@@ -1,7 +1,7 @@
 // How a task is read, locked, made and changed.
 import { USER, visible, WORKSPACE } from '../../access/auth/visibility.js';
 import type { Budget, StartedCall } from '../../engine/agent/agent-engine.js';
-import type { TaskChecks } from '../../engine/checks/check.js';
+import type { Check, TaskChecks } from '../../engine/checks/check.js';
 import { WAIT_TOLD_MS } from '../../engine/agent/engine-settings.js';
 import type { StoredPart } from '../../engine/models/conversation.js';
 import { columns } from '../../platform/database/columns.js';
@@ -21,6 +21,7 @@ import {
   uuidOrNull,
 } from '../../platform/database/sql.js';
 import { exhausted, MODEL, type WindowState } from '../billing/usage.sql.js';
+import { USUAL_REPAIRS } from './checks/checks.dto.js';
 import { Interaction } from './interactions/interaction.entity.js';
 import { ToolInvocation } from './messages/tool-invocation.entity.js';
 import { type StoredRepository, Task, type WaitingFor } from './task.entity.js';
@@ -141,6 +142,13 @@ export const SEEN = sql`SELECT 1 FROM tasks t WHERE ${visible('t')} AND t.id = $
 
 const PROJECT = uuidOrNull('projectId');
 const CHECKS = jsonb<TaskChecks | null>()('checks');
+/** What a new task has to pass: what is given for it, else what its project has for such tasks. An empty list is nothing. */
+const GIVEN_CHECKS = sql`(
+  SELECT CASE WHEN jsonb_array_length(c.list) > 0 THEN jsonb_build_object('checks', c.list, 'maxRepairs', c.repairs) END
+  FROM (
+    SELECT coalesce(${jsonb<Check[] | null>()('checks')}, p.checks) AS list,
+      coalesce(${intOrNull('maxRepairs')}, p.max_repairs, ${raw(String(USUAL_REPAIRS))}) AS repairs
+    FROM (SELECT 1) one LEFT JOIN projects p ON p.id = ${PROJECT}) c)`;
 
 const LOCKED = columns(Task, 't', ['id', 'status', 'createdById', 'model', 'effort', 'budget', 'checks']);
 export type LockedTask = typeof LOCKED.row;
@@ -190,7 +198,7 @@ task AS (
     ${text('approvals')}, ${text('whenBlocked')}, ${uuidOrNull('automationId')}, ${uuidOrNull('automationRunId')},
     ${jsonb<StoredRepository | null>()('repository')}, ${textOrNull('outputSchema')}::json,
     coalesce(${uuidOrNull('environmentId')}, (SELECT id FROM environment)),
-    coalesce(${intOrNull('environmentVersion')}, (SELECT version FROM environment)), ${CHECKS}
+    coalesce(${intOrNull('environmentVersion')}, (SELECT version FROM environment)), ${GIVEN_CHECKS}
   RETURNING ${TASK}, ${HAS_CHECKS}, ${ENVIRONMENT}),
 message AS (
   INSERT INTO messages (id, task_id, seq, role, status, created_by, parts)

@@ -5,6 +5,7 @@ import {
   IsArray,
   IsBoolean,
   IsInt,
+  IsOptional,
   IsString,
   Matches,
   Max,
@@ -20,7 +21,7 @@ import { OptionalNotNull } from '../../../platform/http/fields.js';
 
 const MOST_CHECKS = 16;
 const USUAL_SECONDS = 600;
-const USUAL_REPAIRS = 2;
+export const USUAL_REPAIRS = 2;
 const NAME = /^[a-z0-9][a-z0-9-]{0,39}$/;
 /** Below the folder of the check, without a way out of it. */
 const GLOB = /^(?!\/)(?!(.*\/)?\.\.(\/|$))[^\0\n\r]{1,200}$/;
@@ -67,44 +68,60 @@ export class CheckDto {
   network?: boolean;
 } // prettier-ignore
 
-export const Checks = (): PropertyDecorator => (target, key) => {
+const list = (description: string, optional: () => PropertyDecorator): PropertyDecorator => {
   const message = 'each of checks must be an object {name, command}';
-  Type(() => CheckDto)(target, key);
-  ArrayUnique((one: CheckDto | null) => one?.name, { message: 'checks must have different names' })(target, key);
-  ValidateNested({ each: true, message })(target, key);
   const isFlat = (value: unknown) => Array.isArray(value) && !value.some(Array.isArray);
-  ValidateBy({ name: 'flat', validator: { validate: isFlat, defaultMessage: () => message } })(target, key);
-  ArrayMaxSize(MOST_CHECKS)(target, key);
-  IsArray()(target, key);
-  OptionalNotNull()(target, key);
-  Documented({
-    description:
-      'What the service runs itself, in a clean copy of the work, when a turn would be completed; `[]` for nothing. A PATCH counts from the next end of a turn on.',
-  })(target, key);
+  return (target, key) => {
+    Type(() => CheckDto)(target, key);
+    ArrayUnique((one: CheckDto | null) => one?.name, { message: 'checks must have different names' })(target, key);
+    ValidateNested({ each: true, message })(target, key);
+    ValidateBy({ name: 'flat', validator: { validate: isFlat, defaultMessage: () => message } })(target, key);
+    ArrayMaxSize(MOST_CHECKS)(target, key);
+    IsArray()(target, key);
+    optional()(target, key);
+    Documented({ description })(target, key);
+  };
 };
 
-export const MaxRepairs = (): PropertyDecorator => (target, key) => {
-  Max(10)(target, key);
-  Min(0)(target, key);
-  IsInt()(target, key);
-  OptionalNotNull()(target, key);
-  Documented({ description: 'How often in a turn the agent may go on when a check has failed: 0 to 10, 2 by default.' })(target, key); // prettier-ignore
+const count = (description: string, optional: () => PropertyDecorator): PropertyDecorator => {
+  return (target, key) => {
+    Max(10)(target, key);
+    Min(0)(target, key);
+    IsInt()(target, key);
+    optional()(target, key);
+    Documented({ description })(target, key);
+  };
 };
 
-interface Given {
-  checks?: CheckDto[];
-  maxRepairs?: number;
+export const Checks = () =>
+  list(
+    'What the service runs itself, in a clean copy of the work, when a turn would be completed; `[]` for nothing. Without it those of the project. A PATCH counts from the next end of a turn on.',
+    OptionalNotNull,
+  );
+export const MaxRepairs = () =>
+  count('How often in a turn the agent may go on when a check has failed: 0 to 10, 2 by default.', OptionalNotNull);
+
+/** Of tasks that name none themselves. */
+export const DefaultChecks = () =>
+  list('Checks of its tasks, of those that name none themselves; `[]` and null for none.', IsOptional);
+export const DefaultMaxRepairs = () =>
+  count('As of tasks, for those that do not say it themselves; null for the default.', IsOptional);
+
+/** As a project or an automation has them for its tasks. */
+export interface DefaultsOfChecks {
+  checks: Check[] | null;
+  maxRepairs: number | null;
 }
 
-/** What a task keeps; null: it has no checks. */
-export function checksFrom({ checks = [], maxRepairs = USUAL_REPAIRS }: Given): TaskChecks | null {
-  return checks.length === 0 ? null : { checks: checks.map(withDefaults), maxRepairs };
-}
+export const asChecks = (given: CheckDto[]): Check[] => given.map(withDefaults);
 
-/** What it keeps after a change; what is not given stays. */
-export function changedChecks(before: TaskChecks | null, { checks, maxRepairs }: Given): TaskChecks | null {
+/** What a task keeps after a change; what is not given stays. Null: it has no checks. */
+export function changedChecks(
+  before: TaskChecks | null,
+  { checks, maxRepairs }: { checks?: CheckDto[]; maxRepairs?: number },
+): TaskChecks | null {
   if (checks === undefined && maxRepairs === undefined) return before;
-  const kept = checks === undefined ? (before?.checks ?? []) : checks.map(withDefaults);
+  const kept = checks === undefined ? (before?.checks ?? []) : asChecks(checks);
   return kept.length === 0 ? null : { checks: kept, maxRepairs: maxRepairs ?? before?.maxRepairs ?? USUAL_REPAIRS };
 }
 
