@@ -209,6 +209,7 @@ describe('Checks of a task (reference §26)', () => {
 
   it('are told: each as it begins and ends, to streams, lists of events and webhooks', async () => {
     agent([bash('echo yes >done.txt')]);
+    const { body: before } = await owner.client.get<{ position: string }>('/v1/events');
     const { id } = await work({ checks: [failing] });
     const told = async (path: string) => {
       const { body } = await owner.client.get<{ events: { type: string; data: object }[] }>(path);
@@ -220,8 +221,8 @@ describe('Checks of a task (reference §26)', () => {
       ['check.started', about],
       ['check.completed', { ...about, checkId, required: true, status: 'passed', exitCode: 0, durationMs: expect.any(Number) }],
     ]; // prettier-ignore
-    expect(await told(`/v1/tasks/${id}/events`)).toEqual(both);
-    expect(await told('/v1/events')).toEqual(both);
+    expect(await told(`/v1/tasks/${id}/events?after=0`)).toEqual(both);
+    expect(await told(`/v1/events?limit=100&after=${encodeURIComponent(before.position)}`)).toEqual(both);
     const webhook = await owner.client.post('/v1/webhooks', { url: 'https://example.com/', types: ['check.completed', 'check.*'] });
     expect(webhook.status).toBe(201);
   }); // prettier-ignore
