@@ -34,6 +34,7 @@ import { SnapshotBlob, SnapshotObject, SnapshotUse, TaskSnapshot } from '../reso
 import { TaskEvent } from '../resources/tasks/events/task-event.entity.js';
 import { RepositoryConnection } from '../resources/repositories/repository-connection.entity.js';
 import { NetworkUseCount } from '../resources/network/network-use.entity.js';
+import { SigningKey } from '../resources/proofs/signing-key.entity.js';
 import { Secret } from '../resources/secrets/secret.entity.js';
 import { SecretUseCount } from '../resources/secrets/secret-use.entity.js';
 import { Interaction } from '../resources/tasks/interactions/interaction.entity.js';
@@ -91,6 +92,7 @@ export const ENTITIES = [
   AutomationRun,
   StoredInstallation,
   LastingKey,
+  SigningKey,
   StoredJob,
   TaskEvent,
   WorkspaceEvent,

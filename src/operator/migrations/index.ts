@@ -56,6 +56,7 @@ import { EnvironmentsOfTasks1798245400066 } from './0066-environments-of-tasks.j
 import { EnvironmentBuildUses1798245500067 } from './0067-environment-build-uses.js';
 import { EnvironmentTrials1798245600068 } from './0068-environment-trials.js';
 import { NetworkUses1798245800070 } from './0070-network-uses.js';
+import { SigningKeys1798246100073 } from './0073-signing-keys.js';
 
 /**
  * In the order of their timestamps, as they run. A new one is added at the end; none is ever changed. A function of the database is taken from its
@@ -118,6 +119,7 @@ export const MIGRATIONS = [
   EnvironmentBuildUses1798245500067,
   EnvironmentTrials1798245600068,
   NetworkUses1798245800070,
+  SigningKeys1798246100073,
 ];
 
 /** The histories of a process, in the order in which they run: the service's own, then those of its extensions. */
