@@ -74,7 +74,7 @@ interface Signature {
   sig: Bytes;
 }
 
-/** Fields that it does not know are left alone, as DSSE wants it; one without `keyid` is none of the service. */
+/** Fields that it does not know are left alone, as DSSE wants it. */
 function envelopeIn(value: unknown): { payloadType: string; payload: Bytes; signatures: Signature[] } {
   const { payloadType, payload, signatures } = objectIn(value, 'The proof is no DSSE envelope.');
   if (typeof payloadType !== 'string') return refuse('Its envelope has no payloadType.');
@@ -84,13 +84,15 @@ function envelopeIn(value: unknown): { payloadType: string; payload: Bytes; sign
     payload: bytesOf(payload) ?? refuse('Its payload is no Base64.'),
     signatures: signatures.map((one: unknown) => {
       const { keyid, sig } = objectIn(one, 'A signature of it is none.');
-      if (typeof keyid !== 'string' || keyid === '') return refuse('A signature of it names no key.');
-      return { keyid, sig: bytesOf(sig) ?? refuse('A signature of it is no Base64.') };
+      return {
+        keyid: typeof keyid === 'string' ? keyid : '',
+        sig: bytesOf(sig) ?? refuse('A signature of it is no Base64.'),
+      };
     }),
   };
 }
 
-/** Resolves with the key of a signature that holds. Others, of somebody else for example, are passed over. */
+/** Resolves with the key of a signature that holds. Others are passed over: the service's own always names its key. */
 async function signedBy(signed: Bytes, signatures: readonly Signature[], keys: Map<string, Bytes>): Promise<string> {
   for (const { keyid, sig } of signatures) {
     const raw = keys.get(keyid);
