@@ -84,6 +84,7 @@ describe('Keys that proofs are signed with (reference §26)', () => {
     const { keys } = await line.json<{ keys: Shown[] }>('signing-key', 'list');
     expect(keys.map(({ generation, kid }) => [generation, kid])).toEqual([[2, rotated.kid], [1, before?.kid]]); // prettier-ignore
     expect((await keySet()).keys.map(({ kid }) => kid)).toEqual([rotated.kid, before?.kid]);
+    expect(await db.query('SELECT generation FROM signing_keys WHERE seed IS NOT NULL')).toEqual([{ generation: 2 }]);
     expect(
       await db.query(`SELECT workspace_id, actor_id, target_id FROM audit_log WHERE action = 'signing-key.rotate'`),
     ).toEqual([{ workspace_id: '00000000-0000-0000-0000-000000000000', actor_id: null, target_id: rotated.kid }]);
@@ -152,5 +153,18 @@ describe('Keys that proofs are signed with (reference §26)', () => {
     for (const { envelope } of proofs) await verifyProof(envelope, { keys: await keySet() });
     await operator({ SECRET_KEY: SECOND }).run('signing-key', 'rotate');
     await verifyProof(await make(), { patch: PATCH, origin: service.url });
+  });
+
+  it('have a next one where the secret was lost for good, and the public halves of before', async () => {
+    const before = await keySet();
+    await service.close();
+    const lost = { SECRET_KEY: 'a third secret of the tests, at least 32 bytes' };
+    await operator(lost).run('adopt', '--secret');
+    service = await boot(lost);
+    const { keys } = await keySet();
+    expect(keys.slice(1)).toEqual(before.keys);
+    const { keyId } = await verifyProof(await make(), { patch: PATCH, origin: service.url });
+    expect(keyId).toBe(keys[0]?.kid);
+    for (const { envelope } of proofs) await verifyProof(envelope, { patch: PATCH, origin: service.url });
   });
 });

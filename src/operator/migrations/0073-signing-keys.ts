@@ -6,7 +6,7 @@ export class SigningKeys1798246100073 extends ForwardMigration {
 CREATE TABLE signing_keys (
   generation integer PRIMARY KEY,
   public_key text NOT NULL,
-  seed bytea NOT NULL,
+  seed bytea,
   created_at timestamptz(3) NOT NULL DEFAULT now()
 );
 `;

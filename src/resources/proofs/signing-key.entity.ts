@@ -11,7 +11,9 @@ export class SigningKey {
   @PrimaryColumn('int') generation: number;
   /** Base64url of 32 bytes. */
   @Column('text') publicKey: string;
-  /** Base64url of the 32 bytes that the private half is made of (RFC 8032), sealed. */
-  @Sealed(ownerOfSigningKey, 'generation') @Column('bytea') seed: Buffer;
+  /** Base64url of the 32 bytes that the private half is made of (RFC 8032), sealed. Null once the next one has begun. */
+  @Sealed(ownerOfSigningKey, 'generation')
+  @Column('bytea', { nullable: true })
+  seed: Buffer | null;
   @CreatedAt() createdAt: Date;
 }

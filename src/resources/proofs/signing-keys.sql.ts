@@ -13,8 +13,12 @@ export const LIST = sql`SELECT ${KEY} FROM signing_keys k ORDER BY k.generation 
 export const NEWEST = sql`
 SELECT ${SEALED} FROM signing_keys k ORDER BY k.generation DESC LIMIT 1`.rows<SealedKeyRow>();
 
-/** Nothing where somebody else has begun that generation. */
+/** Nothing where somebody else has begun that generation. The private halves of earlier ones are gone with it: nobody needs them. */
 export const BEGIN = sql`
-INSERT INTO signing_keys AS k (generation, public_key, seed)
-VALUES (${int('generation')}, ${text('publicKey')}, ${bytes('seed')})
-ON CONFLICT DO NOTHING RETURNING ${KEY}`.rows<SigningKeyRow>();
+WITH begun AS (
+  INSERT INTO signing_keys (generation, public_key, seed)
+  VALUES (${int('generation')}, ${text('publicKey')}, ${bytes('seed')})
+  ON CONFLICT DO NOTHING RETURNING *),
+forgotten AS (
+  UPDATE signing_keys SET seed = NULL WHERE generation < ${int('generation')} AND EXISTS (SELECT FROM begun))
+SELECT ${KEY} FROM begun k`.rows<SigningKeyRow>();

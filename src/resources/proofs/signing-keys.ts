@@ -37,6 +37,7 @@ export class SigningKeys implements OnApplicationBootstrap {
     if (newest === undefined) throw new Error("No key signs proofs: 'signing-key rotate' makes one.");
     const { generation, publicKey, seed } = newest;
     try {
+      if (seed === null) throw new Error('It is gone.');
       return signerOf(publicKey, Buffer.from(this.sealing.open(ownerOfSigningKey(generation), seed), 'base64url'));
     } catch (cause) {
       throw new Error(
