@@ -1,5 +1,5 @@
-import { spawn } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { execFileSync, spawn, spawnSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -14,6 +14,15 @@ import { checkFact, PATCH, proofFacts } from '../harness/proofs.js';
 
 const MW = fileURLToPath(new URL('../../packages/cli/bin.js', import.meta.url));
 const PATH = '/.well-known/millwright.jwks.json';
+
+function installed(...programs: string[]): boolean {
+  try {
+    for (const program of programs) execFileSync(program, [program === 'openssl' ? 'version' : '--version']);
+    return true;
+  } catch {
+    return false;
+  }
+}
 
 describe('A proof, verified by the command (reference §19, §26)', () => {
   const folder = mkdtempSync(join(tmpdir(), 'millwright-proofs-'));
@@ -91,6 +100,20 @@ describe('A proof, verified by the command (reference §19, §26)', () => {
     put('failed.json', JSON.stringify(await prove({ checks, result: 'failed' })));
     const { code, out, err } = await verify(['failed.json', '--patch', 'changes.patch', ...OFFLINE]);
     expect([code, out, err]).toEqual([1, expect.stringMatching(/^FAILED: test failed\. /), '']);
+  });
+
+  (installed('bash', 'jq', 'openssl') ? it : it.skip)('can be verified by hand, as docs/proofs.md does it', () => {
+    const page = readFileSync(new URL('../../docs/proofs.md', import.meta.url), 'utf8');
+    const [, block = ''] = /^By hand.*?^```bash\n(.*?)^```/ms.exec(page) ?? [];
+    const byHand = (patch: string) => {
+      put('millwright.jwks.json', readFileSync(join(folder, 'keys.json'), 'utf8'));
+      put('changes.patch', patch);
+      const { status, stdout } = spawnSync('bash', ['-e', '-c', block], { cwd: folder, encoding: 'utf8' });
+      return { status, said: stdout };
+    };
+    expect(byHand(PATCH)).toEqual({ status: 0, said: 'Signature Verified Successfully\nchanges.patch: OK\n' });
+    expect(byHand(`${PATCH}\n`)).toMatchObject({ status: 1 });
+    put('changes.patch', PATCH);
   });
 
   it('ends with 2 for a line that is wrong', async () => {
