@@ -35,6 +35,7 @@ import { TaskEvent } from '../resources/tasks/events/task-event.entity.js';
 import { RepositoryConnection } from '../resources/repositories/repository-connection.entity.js';
 import { TaskCheck } from '../resources/tasks/checks/task-check.entity.js';
 import { NetworkUseCount } from '../resources/network/network-use.entity.js';
+import { SigningKey } from '../resources/proofs/signing-key.entity.js';
 import { Secret } from '../resources/secrets/secret.entity.js';
 import { SecretUseCount } from '../resources/secrets/secret-use.entity.js';
 import { Interaction } from '../resources/tasks/interactions/interaction.entity.js';
@@ -92,6 +93,7 @@ export const ENTITIES = [
   AutomationRun,
   StoredInstallation,
   LastingKey,
+  SigningKey,
   StoredJob,
   TaskEvent,
   WorkspaceEvent,

@@ -215,6 +215,7 @@ export const ENDPOINTS: readonly Row[] = [
   open('/health/live'),
   open('/health/ready'),
   open('/metrics'),
+  { ...open('/.well-known/millwright.jwks.json'), answer: ['keys'] },
   open('/openapi.json'),
   open('/docs'),
   { ...open('/docs/{asset}'), elsewhere: 'documents' },

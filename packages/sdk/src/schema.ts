@@ -2610,6 +2610,23 @@ export interface components {
         ServiceAccountsResponse: {
             serviceAccounts: components["schemas"]["ServiceAccount"][];
         };
+        /** @description A JWK Set (RFC 7517): the one that signs first, then the earlier ones. */
+        SigningKeySet: {
+            keys: {
+                /** @constant */
+                alg: "EdDSA";
+                /** @constant */
+                crv: "Ed25519";
+                /** @description Its thumbprint (RFC 7638), by which a proof names it. */
+                kid: string;
+                /** @constant */
+                kty: "OKP";
+                /** @constant */
+                use: "sig";
+                /** @description The public key: base64url of 32 bytes. */
+                x: string;
+            }[];
+        };
         /** @description What the folder of a task, its home and `/tmp` held at one moment. */
         Snapshot: {
             /** @description The sum of the sizes of its files. */
