@@ -33,6 +33,7 @@ import { Project } from '../resources/projects/project.entity.js';
 import { SnapshotBlob, SnapshotObject, SnapshotUse, TaskSnapshot } from '../resources/snapshots/snapshot.entity.js';
 import { TaskEvent } from '../resources/tasks/events/task-event.entity.js';
 import { RepositoryConnection } from '../resources/repositories/repository-connection.entity.js';
+import { TaskProof } from '../resources/proofs/task-proof.entity.js';
 import { TaskCheck } from '../resources/tasks/checks/task-check.entity.js';
 import { NetworkUseCount } from '../resources/network/network-use.entity.js';
 import { SigningKey } from '../resources/proofs/signing-key.entity.js';
@@ -107,6 +108,7 @@ export const ENTITIES = [
   RepositoryConnection,
   NetworkUseCount,
   TaskCheck,
+  TaskProof,
   Secret,
   SecretUseCount,
   NoticeSettings,

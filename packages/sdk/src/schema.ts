@@ -2223,6 +2223,19 @@ export interface components {
             nextCursor: string | null;
             projects: components["schemas"]["Project"][];
         };
+        /** @description What the checks of a task said, signed by the service: a DSSE envelope. */
+        Proof: {
+            /** @description The statement, JSON of in-toto, in Base64. What is signed are its bytes. */
+            payload: string;
+            /** @constant */
+            payloadType: "application/vnd.in-toto+json";
+            signatures: {
+                /** @description The `kid` of the key in `/.well-known/millwright.jwks.json`. */
+                keyid: string;
+                /** @description Ed25519, in Base64. */
+                sig: string;
+            }[];
+        };
         PullRequest: {
             /** @description The branch that it is to go into; without it the one that was cloned, else the default branch. */
             base?: string;

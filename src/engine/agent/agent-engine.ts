@@ -199,6 +199,8 @@ export type AgentEvent =
       round: number;
       status: 'passed' | 'failed' | 'error';
       told: { messageId: string; parts: StoredPart[] } | null;
+      /** As of {@link CheckResult}. */
+      workdirSha256: string | null;
     }
   | PushEvent
   | { type: 'push_failed' | 'patch_omitted'; messageId: string; parts: StoredPart[] }

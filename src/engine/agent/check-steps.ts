@@ -45,7 +45,8 @@ export async function* runChecks(
   const over = limits.exceeded();
   const mayGoOn = status === 'failed' && repairs < checks.maxRepairs && over === null;
   const told = mayGoOn ? { messageId: newId(), parts: partsOf(failed, repairs, checks.maxRepairs) } : null;
-  yield { type: 'checks', round: repairs, status, told };
+  const workdirSha256 = results.find((one) => one.workdirSha256 !== null)?.workdirSha256 ?? null;
+  yield { type: 'checks', round: repairs, status, told, workdirSha256 };
   if (status === 'passed') return PASSED;
   if (broken.length > 0) return { failed: unavailable(namesOf(broken)) };
   const again = told === null ? null : readChecks(told.messageId, told.parts);

@@ -11,6 +11,8 @@ import type { SessionEnvironment } from '../sandbox/session-environment.js';
 import { type Check, CheckError, type CheckResult, type CheckStatus } from './check.js';
 import { copyWorkdir, putBack } from './copied-workdir.js';
 import { OutputTail } from './output-tail.js';
+import { workdirDigest } from './workdir-digest.js';
+import { listingOf } from './workdir-listing.js';
 import { protects, told } from './protection.js';
 
 /** Fills the folders that a check begins with, as {@link Sandbox.restore} has it. */
@@ -52,7 +54,7 @@ export class CheckRunner {
       found = await this.inFreshFolders(task, check, work, output);
     } catch (error) {
       work.signal.throwIfAborted();
-      found = { status: 'error', exitCode: null, protectedChanged: [] };
+      found = { status: 'error', exitCode: null, protectedChanged: [], workdirSha256: null };
       output.add(1, Buffer.from(`${reasonOf(error)}\n`));
     }
     const { name, command, required } = check;
@@ -74,6 +76,7 @@ export class CheckRunner {
       const { project, environment, network } = task;
       const session = await this.sandboxes.open({ taskId: id, project, environment, network, signal });
       try {
+        const workdirSha256 = task.repository === null ? workdirDigest(await listingOf(session)) : null;
         const protectedChanged = told(await this.layIn(task, check, work, session));
         const { timeoutSeconds, command } = check;
         const result = await session.run(command, {
@@ -87,7 +90,7 @@ export class CheckRunner {
           keepsOutput: () => true,
         });
         if (result.killed !== null) output.add(1, Buffer.from(`\n${inWords(result.killed)}\n`));
-        return { ...verdictOf(result), protectedChanged };
+        return { ...verdictOf(result), protectedChanged, workdirSha256 };
       } finally {
         await session.close();
       }
@@ -116,7 +119,7 @@ export class CheckRunner {
   }
 }
 
-type Found = Pick<CheckResult, 'status' | 'exitCode' | 'protectedChanged'>;
+type Found = Pick<CheckResult, 'status' | 'exitCode' | 'protectedChanged' | 'workdirSha256'>;
 
 function verdictOf({ exitCode, killed }: RunResult): { status: CheckStatus; exitCode: number | null } {
   if (killed === 'timeout') return { status: 'timed_out', exitCode: null };

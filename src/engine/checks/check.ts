@@ -42,6 +42,8 @@ export interface CheckResult {
   outputSha256: string;
   /** Paths that the agent has changed and the check did not see changed; the first 100 by name. */
   protectedChanged: string[];
+  /** Of a task without a repository: the `workdirDigest` of what it began with, protected files as the agent left them; else null. */
+  workdirSha256: string | null;
 }
 
 /** A check could not be carried out. The message is for people. */

@@ -25,5 +25,12 @@ CREATE TABLE task_checks (
   created_at timestamptz(3) NOT NULL DEFAULT clock_timestamp()
 );
 CREATE INDEX task_checks_page ON task_checks (task_id, created_at DESC, id DESC);
+CREATE TABLE task_proofs (
+  task_id uuid NOT NULL REFERENCES tasks ON DELETE CASCADE,
+  turn integer NOT NULL,
+  envelope jsonb NOT NULL,
+  created_at timestamptz(3) NOT NULL DEFAULT now(),
+  PRIMARY KEY (task_id, turn)
+);
 `;
 }

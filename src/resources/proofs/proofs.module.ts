@@ -2,7 +2,8 @@
 import { Module } from '@nestjs/common';
 import { KeySetController } from './key-set.controller.js';
 import { Proofs } from './proofs.js';
+import { TaskProofController } from './task-proof.controller.js';
 import { SigningKeys } from './signing-keys.js';
 
-@Module({ controllers: [KeySetController], providers: [Proofs, SigningKeys], exports: [Proofs] })
+@Module({ controllers: [KeySetController, TaskProofController], providers: [Proofs, SigningKeys], exports: [Proofs] })
 export class ProofsModule {}

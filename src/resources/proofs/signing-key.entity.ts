@@ -5,7 +5,7 @@ import { Sealed } from '../../platform/database/sealed.js';
 /** As whose a private half is sealed. */
 export const ownerOfSigningKey = (generation: number | string): string => `signing key ${generation}`;
 
-/** A key pair that proofs are signed with (Ed25519). The highest generation signs; the public halves of all stay (docs/decisions/0100). */
+/** A key pair that proofs are signed with (Ed25519). The highest generation signs; the public halves of all stay (docs/decisions/0102). */
 @Entity('signing_keys')
 export class SigningKey {
   @PrimaryColumn('int') generation: number;

@@ -16,7 +16,7 @@ export interface Signer {
   sign: (bytes: Buffer) => Buffer;
 }
 
-/** The keys of the installation that proofs are signed with (docs/decisions/0100). */
+/** The keys of the installation that proofs are signed with (docs/decisions/0102). */
 @Injectable()
 export class SigningKeys implements OnApplicationBootstrap {
   constructor(

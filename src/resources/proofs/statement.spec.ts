@@ -5,7 +5,7 @@ import { envelopeOf, preAuthEncoding } from './envelope.js';
 import type { ProofFacts } from './proof-facts.js';
 import { signerOf, thumbprintOf } from './signing-keys.js';
 import { statementOf } from './statement.js';
-import { workdirDigest } from './workdir-digest.js';
+import { workdirDigest } from '../../engine/checks/workdir-digest.js';
 
 const GOLDEN = JSON.parse(readFileSync(new URL('../../../test/fixtures/proofs/golden.json', import.meta.url), 'utf8')) as { seed: string; keys: { keys: [{ x: string; kid: string }] }; proof: object }; // prettier-ignore
 const AUDIT = { seq: 7, hash: 'ab'.repeat(32) };

@@ -1,4 +1,4 @@
-// The statement of a proof: in-toto Statement v1 with the predicate test-result v0.1 (reference §26, docs/decisions/0100).
+// The statement of a proof: in-toto Statement v1 with the predicate test-result v0.1 (reference §26, docs/decisions/0102).
 import { createHash } from 'node:crypto';
 import type { CheckFact, ProofFacts } from './proof-facts.js';
 

@@ -38,6 +38,7 @@ import {
 } from './run-recorder.sql.js';
 import { PublishedFiles } from './published-files.js';
 import { mayChange } from './midway-snapshots.js';
+import { RunProof } from './run-proof.js';
 import { RunSnapshots } from './run-snapshots.js';
 import { WAITS } from './run-waits.js';
 import { TITLE } from './run-title.sql.js';
@@ -78,6 +79,7 @@ export class RunRecorder {
     private readonly folders: TaskFolders,
     private readonly snapshots: RunSnapshots,
     private readonly machine: Machine,
+    private readonly proof: RunProof,
     private readonly models: ModelCatalog,
     private readonly env: Env,
   ) {
@@ -167,13 +169,21 @@ export class RunRecorder {
         return this.title(held, event);
       case 'check':
       case 'checked':
-      case 'checks':
         return this.writes.fencedInLog(held, checkQuery(held.run, event));
+      case 'checks':
+        return this.checks(held, event);
       default: {
         const inLog = event.type === 'push' && event.record.pullRequestUrl != null;
         return this.writes[inLog ? 'fencedInLog' : 'fenced'](held, pushQuery(held.run, event));
       }
     }
+  }
+
+  private async checks(held: ActiveRun, event: Event<'checks'>): Promise<Written> {
+    const written = await this.writes.fenced(held, checkQuery(held.run, event));
+    const { status, told: again, workdirSha256 } = event;
+    if (again === null && status !== 'error') await this.proof.make(held, status, workdirSha256);
+    return written;
   }
 
   private cut(held: ActiveRun, { usage, model, ...event }: Event<'cut'>): Promise<Written> {

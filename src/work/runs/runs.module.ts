@@ -27,6 +27,8 @@ import { RunEnvironment } from '../environments/run-environment.js';
 import { TrialWork } from '../environments/trial-work.js';
 import { RunLeases } from './run-leases.js';
 import { Reconciler } from './reconciler.js';
+import { ProofsModule } from '../../resources/proofs/proofs.module.js';
+import { RunProof } from './run-proof.js';
 import { CheckRunner } from '../../engine/checks/check-runner.js';
 import { RunClaims } from './run-claims.js';
 import { RunDriver } from './run-driver.js';
@@ -76,6 +78,7 @@ export class RunsModule {
         FilesModule,
         MachinesModule,
         ModelsModule,
+        ProofsModule,
         RepositoriesModule,
         SandboxModule,
         SecretsModule,
@@ -99,6 +102,7 @@ export class RunsModule {
         RunLeases,
         RunLoader,
         RunNetwork,
+        RunProof,
         RunRecorder,
         RunDriver,
         RunExecutor,

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 export interface WorkdirEntry {
   /** As git has it: `100644`, `100755` for what may be executed, `120000` for a link. */
   mode: string;
-  /** From the workdir, with `/`. */
+  /** From the workdir, with `/`; each byte of it as a character of Latin-1. */
   path: string;
   /** Of the content, of a link of its target; in hexadecimal. */
   sha256: string;
@@ -15,8 +15,8 @@ export interface WorkdirEntry {
  */
 export function workdirDigest(entries: readonly WorkdirEntry[]): string {
   const all = createHash('sha256');
-  const sorted = entries.map((entry) => ({ ...entry, bytes: Buffer.from(entry.path) }));
+  const sorted = entries.map((entry) => ({ ...entry, bytes: Buffer.from(entry.path, 'latin1') }));
   sorted.sort((a, b) => Buffer.compare(a.bytes, b.bytes));
-  for (const { mode, sha256, path } of sorted) all.update(`${mode} ${sha256} ${path}\0`);
+  for (const { mode, sha256, bytes } of sorted) all.update(`${mode} ${sha256} `).update(bytes).update('\0');
   return all.digest('hex');
 }
