@@ -20,11 +20,12 @@ import { ENDPOINTS, type Row } from './endpoints.js';
 /** Secrets are bound to a host that the operator allows. */
 const SANDBOX = { network: 'allow' as const, allowHosts: ['api.github.com'] };
 
-/** An envelope that nobody has signed. */
-export async function proveTask(db: Pick<TestApp['db'], 'query'>, taskId: string): Promise<void> {
-  const envelope = { payloadType: 'application/vnd.in-toto+json', payload: 'e30=', signatures: [{ keyid: 'k', sig: 'c2ln' }] }; // prettier-ignore
-  await db.query('INSERT INTO task_proofs (task_id, turn, envelope) VALUES ($1, 1, $2)', [taskId, JSON.stringify(envelope)]); // prettier-ignore
-}
+/** A proof that nobody has signed. */
+export const ENVELOPE = {
+  payloadType: 'application/vnd.in-toto+json',
+  payload: 'e30=',
+  signatures: [{ keyid: 'k', sig: 'c2ln' }],
+};
 
 export class World {
   private constructor(
@@ -103,7 +104,7 @@ export class World {
       const id = await this.created(member, '/v1/tasks', 'task', { content: 'x' });
       // Only a turn that has ended is forked.
       if (path.endsWith('/fork')) await this.service.db.query('UPDATE tasks SET turn = 1 WHERE id = $1', [id]);
-      if (path.endsWith('/proof')) await proveTask(this.service.db, id);
+      if (path.endsWith('/proof')) await this.service.db.query('INSERT INTO task_proofs (task_id, turn, envelope) VALUES ($1, 1, $2)', [id, JSON.stringify(ENVELOPE)]); // prettier-ignore
       return id;
     }
     if (name === 'messageId')

@@ -17,7 +17,7 @@ import { isBlock } from '../../engine/agent/when-blocked.js';
 import type { ToolResult } from '../../engine/models/conversation.js';
 import { Machine } from '../machines/machine.js';
 import type { ClaimedRun, ActiveRun } from './claimed-run.js';
-import { checkQuery } from './run-checks.sql.js';
+import { RunChecks } from './run-checks.js';
 import { CUT, SUMMARY } from './run-cuts.sql.js';
 import { FencedWrites } from './fenced-writes.js';
 import { BLOCKED, COMPLETED, FAILED, QUESTION } from './run-ends.sql.js';
@@ -38,7 +38,6 @@ import {
 } from './run-recorder.sql.js';
 import { PublishedFiles } from './published-files.js';
 import { mayChange } from './midway-snapshots.js';
-import { RunProof } from './run-proof.js';
 import { RunSnapshots } from './run-snapshots.js';
 import { WAITS } from './run-waits.js';
 import { TITLE } from './run-title.sql.js';
@@ -79,7 +78,7 @@ export class RunRecorder {
     private readonly folders: TaskFolders,
     private readonly snapshots: RunSnapshots,
     private readonly machine: Machine,
-    private readonly proof: RunProof,
+    private readonly checks: RunChecks,
     private readonly models: ModelCatalog,
     private readonly env: Env,
   ) {
@@ -169,21 +168,13 @@ export class RunRecorder {
         return this.title(held, event);
       case 'check':
       case 'checked':
-        return this.writes.fencedInLog(held, checkQuery(held.run, event));
       case 'checks':
-        return this.checks(held, event);
+        return this.checks.record(held, event);
       default: {
         const inLog = event.type === 'push' && event.record.pullRequestUrl != null;
         return this.writes[inLog ? 'fencedInLog' : 'fenced'](held, pushQuery(held.run, event));
       }
     }
-  }
-
-  private async checks(held: ActiveRun, event: Event<'checks'>): Promise<Written> {
-    const written = await this.writes.fenced(held, checkQuery(held.run, event));
-    const { status, told: again, workdirSha256 } = event;
-    if (again === null && status !== 'error') await this.proof.make(held, status, workdirSha256);
-    return written;
   }
 
   private cut(held: ActiveRun, { usage, model, ...event }: Event<'cut'>): Promise<Written> {

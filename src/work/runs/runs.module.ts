@@ -28,7 +28,7 @@ import { TrialWork } from '../environments/trial-work.js';
 import { RunLeases } from './run-leases.js';
 import { Reconciler } from './reconciler.js';
 import { ProofsModule } from '../../resources/proofs/proofs.module.js';
-import { RunProof } from './run-proof.js';
+import { RunChecks } from './run-checks.js';
 import { CheckRunner } from '../../engine/checks/check-runner.js';
 import { RunClaims } from './run-claims.js';
 import { RunDriver } from './run-driver.js';
@@ -102,7 +102,7 @@ export class RunsModule {
         RunLeases,
         RunLoader,
         RunNetwork,
-        RunProof,
+        RunChecks,
         RunRecorder,
         RunDriver,
         RunExecutor,

@@ -7,14 +7,16 @@ import { Proofs } from '../../resources/proofs/proofs.js';
 import type { ActiveRun } from './claimed-run.js';
 import { FencedWrites } from './fenced-writes.js';
 import { PublishedFiles } from './published-files.js';
+import { checkQuery } from './run-checks.sql.js';
 import { FACTS, PROVEN, PROVEN_FILE } from './run-proof.sql.js';
+import type { Written } from './run-recorder.sql.js';
 
 const FILE = 'proof.json';
 
-/** Makes the proof of what the checks of a turn have found, and keeps it (reference §26). */
+/** Records the checks of a turn, and makes the proof of what they have found (reference §26). */
 @Injectable()
-export class RunProof {
-  private readonly logger = new Logger(RunProof.name);
+export class RunChecks {
+  private readonly logger = new Logger(RunChecks.name);
 
   constructor(
     private readonly proofs: Proofs,
@@ -23,8 +25,16 @@ export class RunProof {
     private readonly writes: FencedWrites,
   ) {}
 
+  /** A turn whose checks are over for good has its proof then. Throws as the recorder does. */
+  async record(held: ActiveRun, event: Parameters<typeof checkQuery>[1]): Promise<Written> {
+    const written = await this.writes.fencedInLog(held, checkQuery(held.run, event));
+    if (event.type !== 'checks' || event.told !== null || event.status === 'error') return written;
+    await this.prove(held, event.status, event.workdirSha256);
+    return written;
+  }
+
   /** @param workdirSha256 of what the checks saw of a task without a repository. */
-  async make(held: ActiveRun, result: 'passed' | 'failed', workdirSha256: string | null): Promise<void> {
+  private async prove(held: ActiveRun, result: 'passed' | 'failed', workdirSha256: string | null): Promise<void> {
     const { taskId, model } = held.run;
     const [facts] = await retryWhileUnavailable(() => this.database.work.run(FACTS({ taskId })), held.signal);
     // Deleted meanwhile: the next write tells.
