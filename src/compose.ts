@@ -34,6 +34,7 @@ import { JobsModule } from './platform/jobs/jobs.module.js';
 import { RepositoryConnectionsModule } from './resources/repositories/repository-connections.module.js';
 import { EnvironmentsModule } from './resources/environments/environments.module.js';
 import { NetworkModule } from './resources/network/network.module.js';
+import { ProofsModule } from './resources/proofs/proofs.module.js';
 import { SecretsModule } from './resources/secrets/secrets.module.js';
 import { ProjectsModule } from './resources/projects/projects.module.js';
 import { RepositoryListModule } from './resources/repositories/repository-list.module.js';
@@ -93,6 +94,7 @@ export function composeApp(env: Env, extensions: ExtensionSet): { imports: Modul
     NetworkModule,
     SecretsModule,
     EnvironmentsModule,
+    ProofsModule,
     PersonalNoticesModule,
   ];
   const work: Modules = env.runsWork

@@ -33,7 +33,10 @@ import { Project } from '../resources/projects/project.entity.js';
 import { SnapshotBlob, SnapshotObject, SnapshotUse, TaskSnapshot } from '../resources/snapshots/snapshot.entity.js';
 import { TaskEvent } from '../resources/tasks/events/task-event.entity.js';
 import { RepositoryConnection } from '../resources/repositories/repository-connection.entity.js';
+import { TaskProof } from '../resources/proofs/task-proof.entity.js';
+import { TaskCheck } from '../resources/tasks/checks/task-check.entity.js';
 import { NetworkUseCount } from '../resources/network/network-use.entity.js';
+import { SigningKey } from '../resources/proofs/signing-key.entity.js';
 import { Secret } from '../resources/secrets/secret.entity.js';
 import { SecretUseCount } from '../resources/secrets/secret-use.entity.js';
 import { Interaction } from '../resources/tasks/interactions/interaction.entity.js';
@@ -91,6 +94,7 @@ export const ENTITIES = [
   AutomationRun,
   StoredInstallation,
   LastingKey,
+  SigningKey,
   StoredJob,
   TaskEvent,
   WorkspaceEvent,
@@ -103,6 +107,8 @@ export const ENTITIES = [
   WebhookDelivery,
   RepositoryConnection,
   NetworkUseCount,
+  TaskCheck,
+  TaskProof,
   Secret,
   SecretUseCount,
   NoticeSettings,

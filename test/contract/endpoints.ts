@@ -109,6 +109,8 @@ const BINDINGS = [{ host: 'api.github.com', place: { header: 'Authorization' } }
 const SECRETS: Row[] = [
   read('/v1/tasks/{taskId}/secrets', ['tasks:read'], ['uses']),
   list('/v1/tasks/{taskId}/network', ['tasks:read'], 'hosts'),
+  list('/v1/tasks/{taskId}/checks', ['tasks:read'], 'checks'),
+  read('/v1/tasks/{taskId}/proof', ['tasks:read'], ['payloadType', 'payload', 'signatures']),
   list('/v1/secrets', ['automations:read'], 'secrets'),
   row('POST', '/v1/secrets', { scopes: ['automations:write'], policy: 'resource_write', status: 201, answer: ['secret'], body: { name: 'TOKEN', value: 'a-value-of-a-test', bindings: BINDINGS } }),
   read('/v1/secrets/{secretId}', ['automations:read'], ['secret']),
@@ -214,6 +216,7 @@ export const ENDPOINTS: readonly Row[] = [
   open('/health/live'),
   open('/health/ready'),
   open('/metrics'),
+  { ...open('/.well-known/millwright.jwks.json'), answer: ['keys'] },
   open('/openapi.json'),
   open('/docs'),
   { ...open('/docs/{asset}'), elsewhere: 'documents' },

@@ -1,4 +1,5 @@
 // Things of every place and owner, as rows: what the matrix of roles and visibility asks for.
+import { ENVELOPE } from './world.js';
 import { v7 as uuidv7 } from 'uuid';
 import type { TestApp } from '../harness/app.js';
 import { CALLERS, type CallerKind, join, makeCaller } from '../harness/callers.js';
@@ -93,6 +94,7 @@ class Rows {
     interactions: [] as Row[],
     automations: [] as Row[],
     files: [] as Row[],
+    task_proofs: [] as Row[],
   };
 
   constructor(
@@ -137,7 +139,9 @@ class Rows {
 
   private task({ user }: Member, project_id: string | null, status: string): string {
     const of = { workspace_id: this.workspaceId, project_id, created_by: user.id };
-    return this.put('tasks', { ...of, title: 'T', status, model: 'runbook', last_seq: 2, turn: 2 });
+    const id = this.put('tasks', { ...of, title: 'T', status, model: 'runbook', last_seq: 2, turn: 2 });
+    this.tables.task_proofs.push({ task_id: id, turn: 2, envelope: ENVELOPE });
+    return id;
   }
 
   private message({ user }: Member, task_id: string): string {

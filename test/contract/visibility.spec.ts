@@ -49,6 +49,8 @@ const RULES: [operation: string, rule: Rule][] = [
   ['GET /v1/tasks/{taskId}/workdir', { thing: 'task', needed: 'seen' }],
   ['GET /v1/tasks/{taskId}/secrets', { thing: 'task', needed: 'seen' }],
   ['GET /v1/tasks/{taskId}/network', { thing: 'task', needed: 'seen' }],
+  ['GET /v1/tasks/{taskId}/checks', { thing: 'task', needed: 'seen' }],
+  ['GET /v1/tasks/{taskId}/proof', { thing: 'task', needed: 'seen' }],
   ['DELETE /v1/files/{fileId}', { thing: 'taskFile', needed: 'seen', by: 'a file of a task', inUse: () => true }],
   ['DELETE /v1/files/{fileId}', { thing: 'projectFile', needed: 'seen', by: 'a file of a project', inUse: ({ project }) => project !== null }],
   ['GET /v1/files/{fileId}', { thing: 'taskFile', needed: 'seen', by: 'a file of a task' }],

@@ -20,6 +20,13 @@ import { ENDPOINTS, type Row } from './endpoints.js';
 /** Secrets are bound to a host that the operator allows. */
 const SANDBOX = { network: 'allow' as const, allowHosts: ['api.github.com'] };
 
+/** A proof that nobody has signed. */
+export const ENVELOPE = {
+  payloadType: 'application/vnd.in-toto+json',
+  payload: 'e30=',
+  signatures: [{ keyid: 'k', sig: 'c2ln' }],
+};
+
 export class World {
   private constructor(
     readonly service: TestApp,
@@ -97,6 +104,7 @@ export class World {
       const id = await this.created(member, '/v1/tasks', 'task', { content: 'x' });
       // Only a turn that has ended is forked.
       if (path.endsWith('/fork')) await this.service.db.query('UPDATE tasks SET turn = 1 WHERE id = $1', [id]);
+      if (path.endsWith('/proof')) await this.service.db.query('INSERT INTO task_proofs (task_id, turn, envelope) VALUES ($1, 1, $2)', [id, JSON.stringify(ENVELOPE)]); // prettier-ignore
       return id;
     }
     if (name === 'messageId')
@@ -151,6 +159,15 @@ export class World {
     await this.service.db.query(
       'INSERT INTO network_uses (task_id, host, port, first_at, last_at) VALUES ($1, $2, 443, now(), now())',
       [taskId, `${uuidv7()}.test`],
+    );
+  }
+
+  /** One more check of a task. */
+  async check(taskId: string): Promise<void> {
+    await this.service.db.query(
+      `INSERT INTO task_checks (id, task_id, turn, round, name, command, required, status, exit_code, duration_ms, output, output_bytes, output_sha256)
+       VALUES ($2, $1, 1, 0, 'tests', 'npm test', true, 'passed', 0, 1, '', 0, repeat('0', 64))`,
+      [taskId, uuidv7()],
     );
   }
 

@@ -41,6 +41,8 @@ describe('Automations (reference §12)', () => {
         model: null,
         effort: null,
         environment: null,
+        checks: null,
+        maxRepairs: null,
         secrets: null,
         approvals: 'none',
         whenBlocked: 'fail',

@@ -121,7 +121,7 @@ describe('doctor says ✖ for a real fault', () => {
     const { client } = await makeMember(service, { role: 'owner' });
     await client.post('/v1/repository-connections', { host: 'github.com', token: 'a-token-of-a-test' });
     const found = await findings([secretCheck], { env: env() });
-    expect(line(found, 'secret')).toMatchObject({ ...FAIL, detail: expect.stringContaining('0 of 1 secret') });
+    expect(line(found, 'secret')).toMatchObject({ ...FAIL, detail: expect.stringContaining('0 of 2 secrets') });
   });
 
   describe('of the storage and the disk', () => {

@@ -57,7 +57,7 @@ describe('doctor on the secrets of notices (reference §16)', () => {
     await subscribe(client, push.browser((await readNotices(client)).push.publicKey));
     await push.close();
     const found = line(await findings([secretCheck], { env: { DATABASE_URL: service.db.url } }), 'secret');
-    expect(found).toMatchObject({ status: 'fail', detail: expect.stringContaining('0 of 2 secrets') });
+    expect(found).toMatchObject({ status: 'fail', detail: expect.stringContaining('0 of 3 secrets') });
     expect(found.advice).toContain('PUT /v1/notices');
   });
 });

@@ -71,7 +71,7 @@ describe('doctor on a service that is as it should be (reference §16)', () => {
     const parts = ['service', 'database settings', 'database connections', 'migrations', 'secret', 'storage', 'model default'];
     for (const name of [...parts, 'queue of runs', 'queue of automations', 'queue of jobs', 'queue of events', 'stuck work']) fine(name);
     for (const name of ['database', 'redis', 'clocks', 'disk', 'descriptors']) line(found, name);
-    expect(line(found, 'secret').detail).toContain('1 of 1 secret');
+    expect(line(found, 'secret').detail).toContain('2 of 2 secrets');
     expect(line(found, 'database').detail).toMatch(/^PostgreSQL 18\.\d+; 20 looks: /);
     expect(found.filter(({ name }) => name === 'versions').map(({ detail }) => detail)).toEqual([
       expect.stringContaining(`Node ${process.versions.node}`),

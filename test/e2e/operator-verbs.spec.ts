@@ -91,6 +91,8 @@ const CASES: Record<string, Case> = {
   'secret delete': { line: (world) => ['GITHUB_TOKEN', ...at(world)] },
   'secret-key status': { line: () => [] },
   'secret-key rotate': { line: () => [] },
+  'signing-key list': { line: () => [] },
+  'signing-key rotate': { line: () => [] },
   'storage move': { line: () => ['--to', 's3'] },
   'audit list': { line: at },
   'audit verify': { line: () => [] },

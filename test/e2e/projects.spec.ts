@@ -30,6 +30,8 @@ describe('Projects (reference §3, §4, §11)', () => {
           visibility: 'private',
           tags: [],
           environment: null,
+          checks: null,
+          maxRepairs: null,
           owner: { id: ann.user.id, name: expect.any(String) },
           createdAt: expect.stringMatching(/^\d{4}-.*\.\d{3}Z$/),
           updatedAt: body.project.createdAt,

@@ -23,8 +23,8 @@ import { createWebhook, HERE, isSignedWith, Receiver } from '../harness/webhooks
 const FIRST = 'the first secret of the tests, at least 32 bytes';
 const SECOND = 'the second secret of the tests, at least 32 bytes';
 const THIRD = 'the third secret of the tests, at least 32 bytes';
-/** Values that the tests make: of connections, repository connections, webhooks, the hook of notices and a browser. */
-const VALUES = 5;
+/** Values that the tests make: of connections, repository connections, webhooks, the hook of notices and a browser, and the key that signs proofs. */
+const VALUES = 6;
 
 type Secrets = Record<'SECRET_KEY', string> & Partial<Record<'SECRET_KEY_PREVIOUS', string>>;
 const [BEFORE, SWAPPED, BOTH, AFTER]: Secrets[] = [
@@ -132,7 +132,7 @@ describe('A new SECRET_KEY (reference §16)', () => {
     await setNotices(client, { finished: ['hook', 'push'], hookUrl: receiver.url('/notices') });
     for (const service of processes) await goesOn(service);
     expect([await sumOf(BOTH, 'previous'), await sumOf(BOTH, 'current')]).toEqual([VALUES - 1, 1]);
-    expect(await look(BOTH)).toMatchObject({ status: 'warn', detail: expect.stringContaining('4 of 5 secrets') });
+    expect(await look(BOTH)).toMatchObject({ status: 'warn', detail: expect.stringContaining('5 of 6 secrets') });
   });
 
   it('doctor tells who has the former one alone what is missing; its backup, and an adoption, are refused', async () => {

@@ -189,9 +189,9 @@ describe('doctor on secrets of tasks (reference §16)', () => {
     const SECRET_KEY = 'a secret of the tests, at least 32 bytes long';
     expect(await look({ SECRET_KEY })).toMatchObject({
       status: 'ok',
-      detail: expect.stringContaining('1 of 1 secret in'),
+      detail: expect.stringContaining('2 of 2 secrets in'),
     });
     const found = await look({});
-    expect(found).toMatchObject({ status: 'fail', detail: expect.stringContaining('0 of 1 secret in') });
+    expect(found).toMatchObject({ status: 'fail', detail: expect.stringContaining('0 of 2 secrets in') });
   });
 });

@@ -72,6 +72,7 @@ describe('Tasks (reference §4)', () => {
       repository: null,
       changes: null,
       network: null,
+      checks: { status: 'none', passed: 0, failed: 0, repairs: 0 },
       pullRequest: null,
       metadata: { ticket: 'A-1' },
       tags: [],

@@ -1,7 +1,8 @@
 // The real engine, tools and models on a folder and a scripted model server, without database and without Nest.
 import type { DiscoveryService } from '@nestjs/core';
 import { readEnv } from '../../src/platform/config/env.js';
-import type { AgentEvent, AgentInput, AgentOutcome, InputRepository } from '../../src/engine/agent/agent-engine.js';
+import type { AgentEvent, AgentInput, AgentOutcome } from '../../src/engine/agent/agent-engine.js';
+import type { InputRepository } from '../../src/engine/agent/input-repository.js';
 import type { AgentTool, ToolOutcome } from '../../src/engine/agent/agent-tool.js';
 import { EngineSettings } from '../../src/engine/agent/engine-settings.js';
 import { LoopEngine } from '../../src/engine/agent/loop-engine.js';
@@ -53,6 +54,7 @@ export const HANDED_IN: InputRepository = {
       reopen: () => Promise.reject(new Error('There is no patch.')),
       close: () => Promise.resolve(),
     }),
+  layFresh: () => Promise.resolve([]),
   branch: null,
   async *push() {},
 };

@@ -10,6 +10,7 @@ import { attach, upload } from './files.js';
 import { connect, deliver, github } from './hooks.js';
 import { makeEnvironment, makeSnapshots } from './neighbour-things.js';
 import { readPage } from './pages.js';
+import { v7 as uuidv7 } from 'uuid';
 import type { Ids } from './probes.js';
 import { addProjectFile } from './projects.js';
 
@@ -136,11 +137,15 @@ async function fill(service: TestApp, member: Member, { project, task, automatio
     await client.post(`/v1/automations/${automation}/run`);
   }
   await makeSnapshots(service, member, task, CANARY);
-  await service.db.query(
-    `INSERT INTO network_uses (task_id, host, port, first_at, last_at) SELECT $1, $2, port, now(), now() FROM unnest(ARRAY[80, 443]) port`,
-    [task, `${CANARY}.test`],
+  const { db } = service;
+  await db.query(`INSERT INTO network_uses (task_id, host, port, first_at, last_at) SELECT $1, $2, port, now(), now() FROM unnest(ARRAY[80, 443]) port`, [task, `${CANARY}.test`]); // prettier-ignore
+  await db.query(
+    `INSERT INTO task_checks (id, task_id, turn, round, name, command, required, status, exit_code, duration_ms, output, output_bytes, output_sha256)
+     SELECT id, $1, 1, 0, 'tests', $2, true, 'failed', 1, 1, $2, 0, '' FROM unnest($3::uuid[]) id`,
+    [task, CANARY, [uuidv7(), uuidv7()]],
   );
   return {
+    '/v1/tasks/{taskId}/checks': `/v1/tasks/${task}/checks`,
     '/v1/tasks/{taskId}/network': `/v1/tasks/${task}/network`,
     '/v1/tasks/{taskId}/snapshots': `/v1/tasks/${task}/snapshots`,
     '/v1/tasks/{taskId}/workdir': `/v1/tasks/${task}/workdir`,

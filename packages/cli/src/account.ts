@@ -28,6 +28,9 @@ function kept(): Partial<Account> {
   }
 }
 
+/** Where the service is, for what needs no key. */
+export const serviceUrl = (): string => env['MILLWRIGHT_URL'] || kept().url || DEFAULT_URL;
+
 /** The client that all verbs but `login` use. */
 export function client(): Millwright {
   const account = env['MILLWRIGHT_API_KEY'] && env['MILLWRIGHT_URL'] ? {} : kept();

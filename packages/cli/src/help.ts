@@ -118,6 +118,19 @@ const VERBS: Record<string, VerbHelp> = {
     lines: [['network TASK', 'lists the hosts that its commands reached or were refused']],
     example: 'mw network 01a2047b-2b2f-71b6-93df-54922585c41e',
   },
+  verify: {
+    lines: [
+      [
+        'verify PROOF',
+        'says what a proof proves, and whether it is one; the exit code is 1 when anything does not fit',
+      ],
+    ],
+    options: [
+      ['--patch FILE', 'has to be the changes.patch that was checked'],
+      ['--keys FILE|URL', 'the keys that are trusted; without it those of the service'],
+    ],
+    example: 'mw verify proof.json --patch changes.patch --keys millwright.jwks.json',
+  },
   secrets: {
     lines: [
       ['secrets list', 'what tasks use and never see, with the hosts that it goes to'],
@@ -215,7 +228,7 @@ export function help(): string {
     ...columns(
       [
         ['0', 'completed, or done'],
-        ['1', 'the task has failed'],
+        ['1', 'the task has failed; a proof is none, or is one of a failure'],
         ['2', 'the line is wrong'],
         ['3', 'the task waits for a person'],
         ['4', 'the task was cancelled'],

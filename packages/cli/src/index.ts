@@ -1,5 +1,5 @@
 // The command of those who give work to a service (reference §19): its verbs and its exit codes.
-import { ConnectionError, MillwrightError } from '@millwright/sdk';
+import { ConnectionError, MillwrightError, ProofError } from '@millwright/sdk';
 import { ENVIRONMENTS } from './environments.js';
 import { help, helpOf, version } from './help.js';
 import { parse, UsageError, type Verb } from './line.js';
@@ -75,6 +75,7 @@ function failureOf(error: unknown): { message: string; code: number; refusal?: o
     const refusal = { status, type, code, param, retryable, requestId };
     return { message: `${error.message}${hint}${request}`, code: EXIT.refused, refusal };
   }
+  if (error instanceof ProofError) return { message: error.message, code: EXIT.failed };
   if (error instanceof ConnectionError) return { message: error.message, code: EXIT.refused };
   // A missing file, a folder that cannot be written: the line is to be changed.
   if (error instanceof Error && 'syscall' in error) return { message: error.message, code: EXIT.usage };

@@ -97,6 +97,13 @@ FROM (SELECT * FROM audit_log WHERE workspace_id = ${WORKSPACE} AND seq <= ${big
 LEFT JOIN audit_cuts c ON c.workspace_id = a.workspace_id AND c.seq = a.seq - 1
 ORDER BY a.seq, a.at, a.id`.rows<SliceRow>();
 
+/** The end of a workspace's chain, in hexadecimal; nothing where no row of it is sealed yet. */
+export const END = sql`
+SELECT c.seq::float8 AS seq, encode(c.hash, 'hex') AS hash FROM audit_chains c WHERE c.workspace_id = ${WORKSPACE}`.rows<{
+  seq: number;
+  hash: string;
+}>();
+
 /** The seal of a dropped row, in hexadecimal, if the chain goes on from it. */
 export const ANCHOR = sql`
 SELECT encode(hash, 'hex') AS hash FROM audit_cuts WHERE workspace_id = ${WORKSPACE} AND seq = ${bigint('seq')}`.rows<{

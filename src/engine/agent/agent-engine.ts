@@ -1,19 +1,15 @@
 import type { Readable } from 'node:stream';
 import type { ConversationMessage, JsonValue, StoredPart, ToolResult } from '../models/conversation.js';
+import type { CheckResult } from '../checks/check.js';
 import type { Effort, ModelUsage } from '../models/model-provider.js';
-import type { PushRecord } from '../repositories/push-record.js';
-import type {
-  NetworkReport,
-  NetworkUse,
-  OpenedFile,
-  SandboxSecrets,
-  SandboxSession,
-  SharedFile,
-} from '../sandbox/sandbox.js';
+import type { NetworkReport, NetworkUse, SandboxSecrets, SharedFile } from '../sandbox/sandbox.js';
 import type { TaskEnvironment } from '../sandbox/session-environment.js';
 import type { PublishedFile, Question } from './agent-tool.js';
 import type { Compaction } from './context/compaction.js';
+import type { InputChecks } from './input-checks.js';
+import type { ChangeCounts, InputRepository, PushEvent } from './input-repository.js';
 import type { OutputSchema } from './output/output-schema.js';
+import type { Waits } from './waits.js';
 
 /** Limits of one turn; absent means none. */
 export interface Budget {
@@ -45,63 +41,6 @@ export interface InputFile {
   /** Relative to the workdir, for example `attachments/data.csv`. */
   path: string;
   open(): Promise<Readable>;
-}
-
-/** What a run waits for, in one sentence for people. */
-export interface Wait {
-  code: 'name' | 'clone' | 'model' | 'push';
-  message: string;
-}
-
-/** Says that a wait begins. What it returns says that it is over; it may be called twice. */
-export type Waits = (wait: Wait) => () => void;
-
-/** How many files differ, and how many lines in them. */
-export interface ChangeCounts {
-  files: number;
-  additions: number;
-  deletions: number;
-  /** Whether there is no patch because it is too large. Absent as false: tasks of earlier versions. */
-  patchOmitted?: boolean;
-}
-
-/** What a task has made of its repository. */
-export interface RepositoryChanges {
-  counted: ChangeCounts;
-  /** Applies to the original commit (git-apply(1)). Null when nothing differs, and when it is too large to be a file. */
-  patch: OpenedFile | null;
-  /** The patch once more, from its beginning. */
-  reopen(): Promise<OpenedFile>;
-  /** Removes what was made for the comparison; call it when the patch is read. */
-  close(): Promise<void>;
-}
-
-/**
- * The repository of a task (reference §15). An engine calls `clone` and `handIn` before the first model call, and `changes` when
- * the turn is over. All three reject with `RepositoryError` when it cannot be done, and with the reason of the run's signal.
- */
-export interface InputRepository {
-  /** The commit that is on record; null before the first clone. */
-  readonly recorded: string | null;
-  /** Clones it on the host, unless that is done; resolves with the commit. Rejects with the reason of `stopping` too. */
-  clone(stopping: AbortSignal, waits?: Waits): Promise<string>;
-  /** Lays it at `repo/` of the workdir, once in the life of the task. */
-  handIn(open: () => Promise<SandboxSession>): Promise<void>;
-  changes(session: SandboxSession): Promise<RepositoryChanges>;
-  /** The branch that the changes are pushed to; null when they are not. */
-  readonly branch: string | null;
-  /**
-   * Pushes the changes and opens the pull request, as far as the task asks for it and it is not done: after `changes`, before they are
-   * closed, and only when the turn is completed. `null`: they are not known. Its events are the engine's to yield. Rejects with
-   * `PushError`, which an engine yields as `push_failed`, and with the reason of the run's signal.
-   */
-  push(changes: RepositoryChanges | null): AsyncGenerator<PushEvent, void, unknown>;
-}
-
-/** What is to be recorded of the branch of a task: a commit before it is pushed, an address when there is one. */
-export interface PushEvent {
-  type: 'push';
-  record: Partial<PushRecord>;
 }
 
 export interface AgentInput {
@@ -144,6 +83,8 @@ export interface AgentInput {
    * task may have none. An engine hands them to the sandbox, and tells the model of their names alone.
    */
   secrets?: () => Promise<SandboxSecrets | null>;
+  /** What the turn has to pass before it is completed. Absent: nothing. */
+  checks?: InputChecks;
   /** What holds for its commands. Absent: what holds for all. An engine hands it to the sandbox, and tells the model of it. */
   environment?: TaskEnvironment;
   /** As of {@link SandboxOpenOptions}. Absent: nobody counts. */
@@ -217,6 +158,8 @@ export interface ToldSurroundings {
  * - `changes`: what the turn has made of the repository, after its last step; null when it is not known.
  * - `patch_omitted`: after `changes` whose patch is too large. `parts` are a message that says so.
  * - `push`, `push_failed`: of the branch of a task, after `changes`. `parts` are a message that says why it failed.
+ * - `check`, `checked`: a check of the turn begins, and what became of it; after `changes`.
+ * - `checks`: all checks of a round are over. `told`: a message by which the agent learns what it has to mend, when it goes on.
  * - `tool`: one call is finished. `last` when the message has no open call left: it becomes `complete`.
  */
 export type AgentEvent =
@@ -249,6 +192,16 @@ export type AgentEvent =
     }
   | { type: 'cloned'; commit: string }
   | { type: 'changes'; counted: ChangeCounts | null; patch: PublishedFile | null }
+  | { type: 'check'; name: string; round: number }
+  | { type: 'checked'; round: number; result: CheckResult }
+  | {
+      type: 'checks';
+      round: number;
+      status: 'passed' | 'failed' | 'error';
+      told: { messageId: string; parts: StoredPart[] } | null;
+      /** As of {@link CheckResult}. */
+      workdirSha256: string | null;
+    }
   | PushEvent
   | { type: 'push_failed' | 'patch_omitted'; messageId: string; parts: StoredPart[] }
   | { type: 'begin'; messageId: string; toolCallId: string }

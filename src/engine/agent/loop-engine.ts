@@ -12,7 +12,9 @@ import {
   type AgentInput,
   type AgentOutcome,
 } from './agent-engine.js';
+import type { RepositoryChanges } from './input-repository.js';
 import { secretsToUse } from './approval.js';
+import { runChecks } from './check-steps.js';
 import { ContextCompactor } from './context/context-compactor.js';
 import { ContextSize } from './context/context-size.js';
 import { ContextWindows } from './context/context-windows.js';
@@ -107,9 +109,16 @@ export class LoopEngine extends AgentEngine {
         surroundings,
         report,
       });
-      const outcome = yield* this.titled(input, run.run(), limits, report);
-      if (!waitsAfter(input, outcome)) yield* tellChanges(input, outcome, sandbox, report);
-      return outcome;
+      let steps = this.titled(input, run.run(), limits, report);
+      for (let repairs = input.checks?.repairs ?? 0; ; repairs++) {
+        const outcome = yield* steps;
+        if (waitsAfter(input, outcome)) return outcome;
+        const verify = verifying(input, repairs, limits);
+        const verdict = yield* tellChanges(input, outcome, sandbox, verify, report);
+        if ('failed' in verdict) return verdict.failed;
+        if (!('again' in verdict)) return outcome;
+        steps = run.run([verdict.again]);
+      }
     } finally {
       await sandbox.close();
     }
@@ -134,6 +143,13 @@ export class LoopEngine extends AgentEngine {
     const about = { first, ask, signals: [signal, stopping], failed };
     return withTitle(steps, about, ({ usage, model }) => limits.spend(usage, model));
   }
+}
+
+/** Null: the task has no checks. */
+function verifying(input: AgentInput, repairs: number, limits: TurnLimits) {
+  const { checks } = input;
+  if (checks === undefined) return null;
+  return (changes: RepositoryChanges | null) => runChecks(checks, input, changes, repairs, limits);
 }
 
 /** A run whose sandbox is busy is queued again until one is free. Any other fault is for the operator, and a further message tries again. */

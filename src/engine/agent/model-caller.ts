@@ -13,7 +13,7 @@ import {
 } from '../models/model-provider.js';
 import { nudgeAfterEmpty, withNudges } from '../models/nudges.js';
 import { pause, untilAborted } from './abort.js';
-import type { Waits } from './agent-engine.js';
+import type { Waits } from './waits.js';
 import { EngineSettings } from './engine-settings.js';
 import type { LiveAnswer } from './live-answer.js';
 import { AnswerCollector, EmptyAnswerError, type ModelAnswer } from './model-answer.js';

@@ -3,7 +3,9 @@ import { newId } from '../../platform/database/ids.js';
 import { PushError } from '../repositories/push-record.js';
 import { RepositoryError } from '../repositories/repository-error.js';
 import { SandboxError, type SandboxSession } from '../sandbox/sandbox.js';
-import type { AgentEvent, AgentFeedback, AgentInput, AgentOutcome, RepositoryChanges } from './agent-engine.js';
+import type { AgentEvent, AgentFeedback, AgentInput, AgentOutcome } from './agent-engine.js';
+import type { InputRepository, RepositoryChanges } from './input-repository.js';
+import { PASSED, UNKNOWN, type Verdict } from './check-steps.js';
 import { sandboxUnavailable } from './turn-outcomes.js';
 
 type Steps<T> = AsyncGenerator<AgentEvent, T, AgentFeedback>;
@@ -46,37 +48,76 @@ export async function* bringIn(
   }
 }
 
+/** Whether a turn that is completed may be so: after its changes are known, and before they are pushed. */
+type Verify = (changes: RepositoryChanges | null) => Steps<Verdict>;
+
 /**
- * After the turn: what differs from the original commit, which a completed turn pushes. That it cannot be computed or pushed changes no
- * outcome. A run that only waits for a person has not ended its turn.
+ * After the turn: what differs from the original commit, which a completed turn pushes when its checks have passed. That it cannot be computed or
+ * pushed changes no outcome. A run that only waits for a person has not ended its turn.
+ * @param verify null: the task has no checks.
  */
 export async function* tellChanges(
   input: AgentInput,
   outcome: AgentOutcome,
   sandbox: Opens,
+  verify: Verify | null,
   report: Report,
-): Steps<void> {
-  const { repository, signal } = input;
-  if (repository == null || (outcome.type !== 'completed' && outcome.type !== 'failed')) return;
+): Steps<Verdict> {
+  const { repository } = input;
+  const completed = outcome.type === 'completed';
+  if (repository == null) return completed && verify !== null ? yield* verify(null) : PASSED;
+  if (!completed && outcome.type !== 'failed') return PASSED;
+  const found = yield* changesOf(input, repository, sandbox, report);
   try {
-    const found = await repository.changes(await sandbox.get());
+    if (!completed) return PASSED;
+    const verdict = verify === null ? PASSED : found === null ? UNKNOWN : yield* verify(found);
+    if ('passed' in verdict) yield* pushed(input, found, report);
+    return verdict;
+  } finally {
+    // The next comparison removes what is left of this one.
+    await found?.close().catch(() => undefined);
+  }
+}
+
+/** What it reads of the changes may be gone by now: the branch is pushed as far as it can be without. */
+async function* pushed(input: AgentInput, found: RepositoryChanges | null, report: Report): Steps<void> {
+  try {
+    yield* push(input, found, report);
+  } catch (error) {
+    input.signal.throwIfAborted();
+    if (found === null || !(error instanceof RepositoryError || error instanceof SandboxError)) throw error;
+    report(withCause(error));
+    yield { type: 'changes', counted: null, patch: null };
+    yield* push(input, null, report);
+  }
+}
+
+/** Null: they are not known. The caller closes them. */
+async function* changesOf(
+  { signal }: AgentInput,
+  repository: InputRepository,
+  sandbox: Opens,
+  report: Report,
+): Steps<RepositoryChanges | null> {
+  let found: RepositoryChanges | null = null;
+  try {
+    found = await repository.changes(await sandbox.get());
     const { counted, patch } = found;
     try {
       const file = patch === null ? null : { id: newId(), name: PATCH, size: patch.size, content: patch.content };
       yield { type: 'changes', counted, patch: file };
       if (counted.patchOmitted === true) yield patchOmitted();
-      if (outcome.type === 'completed') yield* push(input, found, report);
+      return found;
     } finally {
       patch?.content.destroy();
-      // The next comparison removes what is left of this one.
-      await found.close().catch(() => undefined);
     }
   } catch (error) {
+    await found?.close().catch(() => undefined);
     signal.throwIfAborted();
     if (!(error instanceof RepositoryError || error instanceof SandboxError)) throw error;
     report(withCause(error));
     yield { type: 'changes', counted: null, patch: null };
-    if (outcome.type === 'completed') yield* push(input, null, report);
+    return null;
   }
 }
 

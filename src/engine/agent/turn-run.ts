@@ -38,8 +38,6 @@ import { waitsAfter } from './when-blocked.js';
 type Steps<T> = AsyncGenerator<AgentEvent, T, AgentFeedback>;
 type Waiting = { approval: Approval };
 
-const NOTHING_NEW: AgentFeedback = { steer: [], files: [] };
-
 /** One run of a turn: model, tools, model, until there is an outcome. */
 export class TurnRun {
   private readonly conversation: ConversationMessage[];
@@ -71,7 +69,9 @@ export class TurnRun {
     this.uniqueId = uniqueIds(this.conversation);
   }
 
-  async *run(): Steps<AgentOutcome> {
+  /** @param told goes before all else; another run of the same turn goes on with it. */
+  async *run(told: ConversationMessage[] = []): Steps<AgentOutcome> {
+    this.conversation.push(...told);
     // The stop may have come while the run was loaded or its sandbox was set aside.
     this.input.stopping.throwIfAborted();
     const resumed = yield* this.resume();
@@ -288,7 +288,7 @@ export class TurnRun {
   private *emit(event: AgentEvent, call?: ToolInvocation): Generator<AgentEvent, boolean, AgentFeedback> {
     const feedback = (yield event) as AgentFeedback | undefined;
     this.input.signal.throwIfAborted();
-    const { steer, files, result, storageExhausted, usageExhausted } = feedback ?? NOTHING_NEW;
+    const { steer, files, result, storageExhausted, usageExhausted } = feedback ?? { steer: [], files: [] };
     if (call !== undefined && result !== undefined) call.result = result;
     if (storageExhausted !== undefined) this.storageExhausted = storageExhausted;
     if (usageExhausted !== undefined) this.usageExhausted = usageExhausted;

@@ -1,6 +1,6 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Waits } from '../agent/agent-engine.js';
+import type { Waits } from '../agent/waits.js';
 import { bytesOf } from '../sandbox/workdir/folder-size.js';
 import { GitError, type GitOptions, HostGit } from './host-git.js';
 import type { RepositoryAccess } from './repository-access.js';

@@ -3,7 +3,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { mkdir, open, readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Injectable } from '@nestjs/common';
-import type { Waits } from '../agent/agent-engine.js';
+import type { Waits } from '../agent/waits.js';
 import { sandboxLimitsOf } from '../../platform/config/config-file.js';
 import { DataDir } from '../../platform/config/data-dir.js';
 import { Env } from '../../platform/config/env.js';

@@ -1,7 +1,7 @@
 import { createWriteStream } from 'node:fs';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
-import type { PushEvent, RepositoryChanges } from '../agent/agent-engine.js';
+import type { PushEvent, RepositoryChanges } from '../agent/input-repository.js';
 import type { Base } from './clone.js';
 import { apiFetch } from './hosting/api-fetch.js';
 import { openPullRequest } from './hosting/pull-requests.js';

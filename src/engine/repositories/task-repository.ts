@@ -1,5 +1,6 @@
 import { createReadStream, readFileSync } from 'node:fs';
-import type { InputRepository, PushEvent, RepositoryChanges, Waits } from '../agent/agent-engine.js';
+import type { Waits } from '../agent/waits.js';
+import type { InputRepository, PushEvent, RepositoryChanges } from '../agent/input-repository.js';
 import { SandboxError, type RunResult, type SandboxSession } from '../sandbox/sandbox.js';
 import type { Base } from './clone.js';
 import { RepositoryError, TOO_LARGE } from './repository-error.js';
@@ -8,6 +9,10 @@ import { TaskPush } from './task-push.js';
 
 const HAND_IN = readFileSync(new URL('./hand-in.sh', import.meta.url), 'utf8');
 const CLEAR = readFileSync(new URL('./clear-changes.sh', import.meta.url), 'utf8');
+const FRESH_APPLY = readFileSync(new URL('./fresh-apply.sh', import.meta.url), 'utf8');
+const FRESH_LAY = readFileSync(new URL('./fresh-lay.sh', import.meta.url), 'utf8');
+/** What the scripts of a fresh folder read, inside. */
+const INPUT = '/tmp/millwright-check';
 const CHANGES = CLEAR + readFileSync(new URL('./changes.sh', import.meta.url), 'utf8');
 
 /** The repository of one task, for one run. git(1) runs on the host before the agent does, and from then on in the sandbox alone. */
@@ -63,6 +68,29 @@ export class TaskRepository implements InputRepository {
     }
   }
 
+  /** As of {@link InputRepository}. */
+  async layFresh(
+    session: SandboxSession,
+    changes: RepositoryChanges | null,
+    isProtected: (path: string) => boolean,
+  ): Promise<string[]> {
+    const { commit, branch } = this.cloned();
+    const env = { COMMIT: commit, INPUT };
+    const clone = { COMMIT: commit, BRANCH: branch ?? 'main', DETACHED: branch === null ? 'yes' : '', SOURCE: this.about.url }; // prettier-ignore
+    const files = createReadStream(this.store.files(this.about.taskId));
+    await this.succeeds(session, HAND_IN, { env: clone, stdin: files }, 'The files of the commit were not laid in.');
+    const patch = changes === null || changes.counted.files === 0 ? '' : (await changes.reopen()).content;
+    await session.writeFile(`${INPUT}/patch`, patch);
+    const printed: Buffer[] = [];
+    const onOutput = (stream: 0 | 1, chunk: Buffer) => void (stream === 0 && printed.push(chunk));
+    const how = { env, onOutput, keepsOutput: () => true };
+    await this.succeeds(session, FRESH_APPLY, how, 'The changes do not apply to the original commit.');
+    const changed = Buffer.concat(printed).toString().split('\0').filter((path) => path !== '' && isProtected(path)); // prettier-ignore
+    await session.writeFile(`${INPUT}/protected`, changed.map((path) => `${path}\0`).join(''));
+    await this.succeeds(session, FRESH_LAY, { env }, 'The changes were not laid in.');
+    return changed;
+  }
+
   async *push(changes: RepositoryChanges | null): AsyncGenerator<PushEvent, void, unknown> {
     const { push } = this.about;
     if (push === null) return;
@@ -88,6 +116,17 @@ export class TaskRepository implements InputRepository {
   private async clear(session: SandboxSession): Promise<void> {
     const { exitCode } = await session.run(CLEAR);
     if (exitCode === 0) await this.store.endComparison(this.about.taskId);
+  }
+
+  /** Rejects with {@link RepositoryError} when the script does not succeed. */
+  private async succeeds(
+    session: SandboxSession,
+    script: string,
+    how: Parameters<SandboxSession['run']>[1],
+    failure: string,
+  ): Promise<void> {
+    const result = await this.run(session, script, how);
+    if (result.exitCode !== 0) throw new RepositoryError(failure, { cause: failureOf(result) });
   }
 
   private cloned(): Base {

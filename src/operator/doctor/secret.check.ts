@@ -76,7 +76,7 @@ function judge(values: readonly ValuesUnderKey[], { current, previous }: SecretP
   if (previous !== null) return changing(under('previous'), sealed, mark === markOf(current));
   if (sealed === 0) return ok(NAME, known === true ? `It is the one of this database. ${compared}` : `It is there. ${compared} There is nothing to compare it with.`);
   if (opened === sealed) return ok(NAME, `It is the one of this database: ${compared}`);
-  const advice = 'Bring the former SECRET_KEY back, or make new keys and rotate every connection (integration rotate ID) and webhook (POST /v1/webhooks/{webhookId}/secret), and give every repository connection a new credential (PATCH /v1/repository-connections/{repositoryConnectionId}) and every secret of tasks a new value (PATCH /v1/secrets/{secretId}). Who takes notices sets them anew (PUT /v1/notices).';
+  const advice = 'Bring the former SECRET_KEY back, or make new keys and rotate every connection (integration rotate ID) and webhook (POST /v1/webhooks/{webhookId}/secret), and give every repository connection a new credential (PATCH /v1/repository-connections/{repositoryConnectionId}) and every secret of tasks a new value (PATCH /v1/secrets/{secretId}). Who takes notices sets them anew (PUT /v1/notices). Another key has to sign proofs (signing-key rotate).';
   return opened === 0 && known === null ? fail(NAME, another, advice) : warn(NAME, compared, advice);
 } // prettier-ignore
 

@@ -58,6 +58,8 @@ import { EnvironmentTrials1798245600068 } from './0068-environment-trials.js';
 import { NetworkUses1798245800070 } from './0070-network-uses.js';
 import { SecretsOfAutomations1798245900071 } from './0071-secrets-of-automations.js';
 import { ApprovalsOfSecrets1798246000072 } from './0072-approvals-of-secrets.js';
+import { SigningKeys1798246100073 } from './0073-signing-keys.js';
+import { TaskChecks1798246200074 } from './0074-task-checks.js';
 
 /**
  * In the order of their timestamps, as they run. A new one is added at the end; none is ever changed. A function of the database is taken from its
@@ -122,6 +124,8 @@ export const MIGRATIONS = [
   NetworkUses1798245800070,
   SecretsOfAutomations1798245900071,
   ApprovalsOfSecrets1798246000072,
+  SigningKeys1798246100073,
+  TaskChecks1798246200074,
 ];
 
 /** The histories of a process, in the order in which they run: the service's own, then those of its extensions. */

@@ -4,9 +4,11 @@ import { recordOperator } from '../../access/audit/record.js';
 import { OperatorError } from '../../access/auth/operator-error.js';
 import { DataDir } from '../../platform/config/data-dir.js';
 import { Env } from '../../platform/config/env.js';
+import { Sealing } from '../../platform/config/sealing.js';
 import { Secrets } from '../../platform/config/secrets.js';
 import { Transactions } from '../../platform/database/transactions.js';
 import { Installation, type Marks, marksOf, signOf } from '../../platform/installation/installation.js';
+import { beginGeneration } from '../../resources/proofs/signing-keys.js';
 import { S3Storage } from '../../resources/files/storage/s3/s3-storage.js';
 import { type Services, type Verb, verb } from './verb.js';
 
@@ -42,6 +44,8 @@ const act: Verb<Adopted> = async (services, { secret, force }) => {
   if (services.get(Secrets).withMark(marks.secretMark) !== undefined) throw isKnown();
   await transactions.open(async (tx) => {
     await installation.takeSecret(tx);
+    // The private half of the one before is lost with its secret.
+    await beginGeneration(tx, services.get(Secrets), services.get(Sealing));
     await recordOperator(tx, null, 'adopt', { type: 'secret', id: sign });
   });
   return { adopted: 'secret', installation: sign, note: SECRET };
@@ -110,7 +114,7 @@ const othersFolder = ({ path }: DataDir) =>
   );
 
 const SECRET =
-  'This secret is the one of the installation from now on. Lost with the former one: every key, cursor and log-in to the console, and the secrets of connections, repository connections, webhooks, notices and tasks. Stop every process first that works with the former one, and start it with this one: until then it takes the former keys. Make new keys (key create), and rotate every connection (integration rotate ID) and webhook (POST /v1/webhooks/{webhookId}/secret), and give every repository connection a new credential (PATCH /v1/repository-connections/{repositoryConnectionId}) and every secret of tasks a new value (PATCH /v1/secrets/{secretId}). Who takes notices sets them anew (PUT /v1/notices).';
+  'This secret is the one of the installation from now on. Lost with the former one: every key, cursor and log-in to the console, and the secrets of connections, repository connections, webhooks, notices and tasks. Another key signs proofs from now on, and those of before can be verified as ever. Stop every process first that works with the former one, and start it with this one: until then it takes the former keys. Make new keys (key create), and rotate every connection (integration rotate ID) and webhook (POST /v1/webhooks/{webhookId}/secret), and give every repository connection a new credential (PATCH /v1/repository-connections/{repositoryConnectionId}) and every secret of tasks a new value (PATCH /v1/secrets/{secretId}). Who takes notices sets them anew (PUT /v1/notices).';
 
 const folderNote = ({ path }: DataDir) =>
   `${path} is the folder of the installation from now on. Lost unless they have been copied into it: the workdirs of tasks, and uploads and files. Stop every process, and start it with this DATA_DIR: with another one, the former one too, it does not start.`;

@@ -20,6 +20,7 @@ import { members } from './members.js';
 import { secretKey } from './secret-key.js';
 import { secrets } from './secrets.js';
 import { serviceAccounts } from './service-accounts.js';
+import { signingKey } from './signing-key.js';
 import { storage } from './storage.js';
 import { users } from './users.js';
 import { workspaces } from './workspaces.js';
@@ -46,6 +47,7 @@ export function program(extensions: ExtensionSet): Command {
   storage(group('storage', 'where files are kept'), extensions);
   secrets(group('secret', 'values that tasks use and never see'));
   secretKey(group('secret-key', 'what secrets are encrypted with'), extensions);
+  signingKey(group('signing-key', 'what proofs are signed with'));
   backup(root, extensions, VERSION);
   doctor(root, extensions);
   adopt(root);

@@ -16,7 +16,24 @@ export const AUTOMATION_EVENTS = [
   'automation.run_failed',
   'automation.paused',
 ] as const;
-export const EVENT_TYPES = [...STATUS_EVENTS, 'task.updated', 'task.deleted', ...AUTOMATION_EVENTS] as const;
+export const CHECK_EVENTS = ['check.started', 'check.completed'] as const;
+export const EVENT_TYPES = [
+  ...STATUS_EVENTS,
+  'task.updated',
+  'task.deleted',
+  ...CHECK_EVENTS,
+  ...AUTOMATION_EVENTS,
+] as const;
 
 /** What types of the service begin with: also those of a task's own events, of streams, and of the test of a webhook. */
-export const EVENT_KINDS = ['task', 'automation', 'message', 'tool', 'file', 'interaction', 'stream', 'webhook'];
+export const EVENT_KINDS = [
+  'task',
+  'automation',
+  'message',
+  'tool',
+  'file',
+  'interaction',
+  'check',
+  'stream',
+  'webhook',
+];

@@ -28,6 +28,7 @@ export const VERB_GROUPS: readonly string[] = [
   'storage',
   'secret',
   'secret-key',
+  'signing-key',
   'backup',
   'restore',
   'doctor',

@@ -1,5 +1,6 @@
 // What an automation is to be, by what a client gives and what it is already (reference §12). Pure.
 import { ApiError } from '../../platform/http/api-error.js';
+import { asChecks } from '../tasks/checks/checks.dto.js';
 import { namedBy } from '../environments/environment-choice.dto.js';
 import type { ChangeAutomationDto, CreateAutomationDto } from './automation.dto.js';
 import type { Automation, AutomationKind, Overlap } from './automation.entity.js';
@@ -22,6 +23,8 @@ export type AutomationDraft = Trigger &
     | 'budget'
     | 'repository'
     | 'environment'
+    | 'checks'
+    | 'maxRepairs'
     | 'secrets'
     | 'overlap'
   >;
@@ -46,6 +49,8 @@ export function draftOf(given: CreateAutomationDto): AutomationDraft {
     budget: null,
     repository: null,
     environment: null,
+    checks: null,
+    maxRepairs: null,
     secrets: null,
   } as const;
   return merged(given, { name, content, ...nothing, ...NO_TRIGGER, kind: null, overlap: null });
@@ -73,6 +78,8 @@ function merged(given: ChangeAutomationDto, before: Before): AutomationDraft {
       before.environment,
       given.environment == null ? given.environment : namedBy(given.environment),
     ),
+    checks: replaced(before.checks, given.checks && asChecks(given.checks)),
+    maxRepairs: replaced(before.maxRepairs, given.maxRepairs),
     secrets: replaced(before.secrets, given.secrets),
     overlap: replaced(before.overlap, given.overlap) ?? (trigger.kind === 'webhook' ? 'allow' : 'skip'),
   };

@@ -141,6 +141,8 @@ export class AutomationFirer {
       budget,
       repository,
       environment,
+      checks,
+      maxRepairs,
       now,
     } = automation;
     const taskId = newId();
@@ -157,6 +159,8 @@ export class AutomationFirer {
       ...(effort === null ? {} : { effort }),
       ...(budget === null ? {} : { budget }),
       ...(environment === null ? {} : { environment }),
+      ...(checks === null ? {} : { checks }),
+      ...(maxRepairs === null ? {} : { maxRepairs }),
       ...(repository === null ? {} : { repository: forTask(repository, { taskId, now }) }),
     };
     const source = { taskId, automationId: id, automationRunId: run.id };

@@ -55,6 +55,8 @@ const AUTOMATION = columns(Automation, 'a', [
   'budget',
   'repository',
   'environment',
+  'checks',
+  'maxRepairs',
   'triggerEvent',
   'overlap',
 ]);

@@ -20,6 +20,7 @@ import { Name, OptionalNotNull } from '../../platform/http/fields.js';
 import { digits, PageQuery } from '../../platform/http/pages.js';
 import { ChoiceOfEnvironment, type EnvironmentChoice } from '../environments/environment-choice.dto.js';
 import { SecretNames } from '../secrets/secret-names.js';
+import { type CheckDto, DefaultChecks, DefaultMaxRepairs } from '../tasks/checks/checks.dto.js';
 import { RepositoryDto } from '../tasks/repository.dto.js';
 import { BudgetDto } from '../tasks/task.dto.js';
 import { type AutomationKind, KINDS, type Overlap, OVERLAPS } from './automation.entity.js';
@@ -150,6 +151,12 @@ class AutomationOptions {
     'What its tasks work in: the slug of an environment for the newest version at the time when it fires, or `{slug, version}`; null for that of its project.',
   )
   environment?: EnvironmentChoice | null;
+
+  @DefaultChecks()
+  checks?: CheckDto[] | null;
+
+  @DefaultMaxRepairs()
+  maxRepairs?: number | null;
 
   @IsOptional()
   @SecretNames(

@@ -2,6 +2,7 @@ import { Check, Column, Entity, ForeignKey, Index } from 'typeorm';
 import { User } from '../../access/workspaces/user.entity.js';
 import { Workspace } from '../../access/workspaces/workspace.entity.js';
 import type { Approvals, Budget, WhenBlocked } from '../../engine/agent/agent-engine.js';
+import type { Check as TaskCheck } from '../../engine/checks/check.js';
 import type { Effort } from '../../engine/models/model-provider.js';
 import { CreatedAt, Id, Timestamp } from '../../platform/database/columns.js';
 import type { NamedEnvironment } from '../environments/definition.js';
@@ -69,6 +70,9 @@ export class Automation {
   @Column('jsonb', { nullable: true }) repository: AutomationRepository | null;
   /** That its tasks work in; null for that of their project. */
   @Column('jsonb', { nullable: true }) environment: NamedEnvironment | null;
+  /** Of its tasks; null: those of their project. */
+  @Column('jsonb', { nullable: true }) checks: TaskCheck[] | null;
+  @Column('int', { nullable: true }) maxRepairs: number | null;
   /** Names: its tasks have no others. Null: whatever there are, and for those of events none. */
   @Column('text', { array: true, nullable: true }) secrets: string[] | null;
   /** `recurring` has `cron` and `timezone`, `one_time` has `runAt`, `webhook` has `triggerEvent` and may have `filter`. */

@@ -2,7 +2,8 @@ import { z } from 'zod';
 import { APPROVALS, WHEN_BLOCKED } from '../../engine/agent/agent-engine.js';
 import { effortSchema } from '../../engine/models/model.view.js';
 import { idSchema, named, personSchema, timestampSchema } from '../../platform/http/schema.js';
-import { budgetSchema, budgetView } from '../tasks/task.view.js';
+import { defaultChecksSchema, defaultRepairsSchema } from '../tasks/checks/defaults.view.js';
+import { budgetSchema, budgetView } from '../tasks/budget.view.js';
 import { AUTOMATION_RUN_STATUSES, TRIGGER_TYPES } from './automation-run.entity.js';
 import { AUTOMATION_STATUSES, KINDS, OVERLAPS, PAUSED_CODES } from './automation.entity.js';
 import type { AutomationRow, RunRow } from './automations.sql.js';
@@ -65,6 +66,8 @@ export const automationSchema = named(
       .describe(
         'Names of the secrets that its tasks have, as given. Null: those that a task of its owner has, and none where an event began it.',
       ),
+    checks: defaultChecksSchema,
+    maxRepairs: defaultRepairsSchema,
     cron: z.string().nullable(),
     timezone: z.string().nullable().describe('Not null exactly with `cron`.'),
     runAt: timestampSchema.nullable(),
@@ -141,6 +144,8 @@ export function automationView(row: ShownAutomation): z.output<typeof automation
     budget: row.budget === null ? null : budgetView(row.budget),
     repository: row.repository,
     environment: row.environment,
+    checks: row.checks,
+    maxRepairs: row.maxRepairs,
     secrets: row.secrets,
     cron: row.cron,
     timezone: row.timezone,

@@ -25,6 +25,8 @@ const AUTOMATION = columns(Automation, 'a', [
   'budget',
   'repository',
   'environment',
+  'checks',
+  'maxRepairs',
   'secrets',
   'cron',
   'timezone',

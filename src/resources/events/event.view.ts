@@ -1,6 +1,6 @@
 // Events as clients see them (reference §17).
 import { z } from 'zod';
-import { AUTOMATION_EVENTS, STATUS_EVENTS } from '../../platform/events/event-types.js';
+import { AUTOMATION_EVENTS, CHECK_EVENTS, STATUS_EVENTS } from '../../platform/events/event-types.js';
 import { idSchema, named, personSchema, timestampSchema, timestampView, widened } from '../../platform/http/schema.js';
 import { fileSchema, fileView } from '../files/file.view.js';
 import type { TaskEventView } from '../tasks/events/task-events.js';
@@ -11,6 +11,8 @@ import {
   partSchema,
   resultViews,
 } from '../tasks/messages/message.view.js';
+import { CHECK_STATUSES } from '../../engine/checks/check.js';
+import { CHECK_PHASES } from '../tasks/checks/task-check.entity.js';
 import { TASK_STATUSES } from '../tasks/task-status.js';
 import {
   interactionSchema,
@@ -31,6 +33,7 @@ export const TASK_TYPES = [
   'file.published',
   'interaction.created',
   'interaction.settled',
+  ...CHECK_EVENTS,
 ] as const;
 
 const metadata = z.record(z.string(), z.string());
@@ -47,6 +50,8 @@ const ofTask = {
   taskId: idSchema,
   createdAt: timestampSchema,
 };
+
+const ofCheck = { name: z.string(), phase: z.enum(CHECK_PHASES), round: z.int().min(0), projectId, metadata };
 
 const event = <const T extends readonly [string, ...string[]], D extends z.ZodType>(id: string, types: T, data: D) =>
   named(id, z.strictObject({ ...ofTask, type: z.enum(types), data }));
@@ -80,11 +85,26 @@ const taskEvents = [
       by: personSchema.nullable(),
     }),
   ),
+  event('CheckStartedEvent', ['check.started'], z.strictObject(ofCheck)),
+  event(
+    'CheckCompletedEvent',
+    ['check.completed'],
+    z.strictObject({
+      ...ofCheck,
+      checkId: idSchema,
+      required: z.boolean(),
+      status: z.enum(CHECK_STATUSES),
+      exitCode: z.int().nullable(),
+      durationMs: z.int().min(0),
+    }),
+  ),
 ] as const; // prettier-ignore
 
 const workspaceEvents = [
   taskEvents[0],
   taskEvents[1],
+  taskEvents[8],
+  taskEvents[9],
   event('TaskDeletedEvent', ['task.deleted'], z.strictObject({ projectId, source: sourceSchema })),
   named(
     'AutomationEvent',

@@ -4,6 +4,7 @@ import { Documented } from '../../platform/http/documented.js';
 import { Name, OptionalNotNull, Tags } from '../../platform/http/fields.js';
 import { digits, PageQuery } from '../../platform/http/pages.js';
 import { SLUG, SLUG_RULE } from '../environments/environment-choice.dto.js';
+import { type CheckDto, DefaultChecks, DefaultMaxRepairs } from '../tasks/checks/checks.dto.js';
 import { VISIBILITIES, type Visibility } from './project.entity.js';
 
 const NAME = 'What people call it.';
@@ -31,6 +32,12 @@ class ProjectOptions {
       'The slug of the environment that its tasks work in when they name none, each in the newest version; null for none.',
   })
   environment?: string | null;
+
+  @DefaultChecks()
+  checks?: CheckDto[] | null;
+
+  @DefaultMaxRepairs()
+  maxRepairs?: number | null;
 
   @Tags('Words of your own. A PATCH replaces all of them.')
   tags?: string[];

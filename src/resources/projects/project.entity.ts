@@ -1,3 +1,4 @@
+import type { Check as TaskCheck } from '../../engine/checks/check.js';
 import { Check, Column, Entity, ForeignKey, Index } from 'typeorm';
 import { User } from '../../access/workspaces/user.entity.js';
 import { Workspace } from '../../access/workspaces/workspace.entity.js';
@@ -29,6 +30,10 @@ export class Project {
   @ForeignKey(() => Environment, { onDelete: 'SET NULL' })
   @Column('uuid', { nullable: true })
   environmentId: string | null;
+  /** Of tasks that name none themselves; null: none. */
+  @Column('jsonb', { nullable: true }) checks: TaskCheck[] | null;
+  /** As of tasks; null: the default. */
+  @Column('int', { nullable: true }) maxRepairs: number | null;
   @CreatedAt() createdAt: Date;
   @Timestamp({ default: () => 'now()' }) updatedAt: Date;
 }

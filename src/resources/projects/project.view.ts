@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { idSchema, named, personSchema, timestampSchema } from '../../platform/http/schema.js';
+import { defaultChecksSchema, defaultRepairsSchema } from '../tasks/checks/defaults.view.js';
 import { VISIBILITIES } from './project.entity.js';
 import type { ProjectRow } from './projects.sql.js';
 
@@ -11,6 +12,8 @@ export const projectSchema = named(
     description: z.string().nullable(),
     visibility: z.enum(VISIBILITIES),
     environment: z.string().nullable().describe('The slug of the one that its tasks work in when they name none.'),
+    checks: defaultChecksSchema,
+    maxRepairs: defaultRepairsSchema,
     tags: z.array(z.string()).describe("The clients' own words."),
     owner: personSchema,
     createdAt: timestampSchema,
@@ -28,6 +31,8 @@ export function projectView(row: ProjectRow): z.output<typeof projectSchema> {
     description: row.description,
     visibility: row.visibility,
     environment: row.environment,
+    checks: row.checks,
+    maxRepairs: row.maxRepairs,
     tags: row.tags,
     owner: { id: row.ownerId, name: row.ownerName },
     createdAt: row.createdAt.toISOString(),

@@ -5,6 +5,7 @@ import { notFound } from '../../platform/http/api-error.js';
 import { byCreation, type PageRequest } from '../../platform/http/pages.js';
 import type { UnitOfWork } from '../../platform/database/unit-of-work.js';
 import { isUuid, newId } from '../../platform/database/ids.js';
+import { asChecks } from '../tasks/checks/checks.dto.js';
 import { holdEnvironment } from '../environments/hold-environment.js';
 import type { ChangeProjectDto, CreateProjectDto } from './project.dto.js';
 import { Project } from './project.entity.js';
@@ -52,11 +53,20 @@ export class ProjectsService {
 
   /** Throws 404 for an environment that there is not, with its `param`. */
   async create(auth: AuthContext, tx: UnitOfWork, input: CreateProjectDto): Promise<ProjectRow> {
-    const { name, description = null, visibility = 'private', tags = [], environment = null } = input;
+    const {
+      name,
+      description = null,
+      visibility = 'private',
+      tags = [],
+      environment = null,
+      maxRepairs = null,
+    } = input;
     const environmentId = await environmentIdOf(auth, tx, environment);
     const { workspaceId, userId: ownerId } = auth;
     const projects = tx.manager.getRepository(Project);
-    const fields = { id: newId(), workspaceId, ownerId, name, description, visibility, tags, environmentId };
+    const checks = input.checks == null ? null : asChecks(input.checks);
+    const plain = { name, description, visibility, tags, checks, maxRepairs };
+    const fields = { id: newId(), workspaceId, ownerId, environmentId, ...plain };
     const project = projects.create(fields);
     await projects.insert(project);
     return { ...project, ownerName: auth.user.name, environment };
@@ -64,13 +74,16 @@ export class ProjectsService {
 
   /** Changes what is given; nothing given changes nothing. Throws 404, for an environment with its `param`, and 403 unless the caller may change it. */
   async change(auth: AuthContext, tx: UnitOfWork, id: string, input: ChangeProjectDto): Promise<ProjectRow> {
-    const { environment, ...plain } = input;
+    const { environment, checks, ...plain } = input;
     // Environment before project, as a request that deletes an environment locks them; the project's own 404 is told first all the same.
     if (environment != null && (!isUuid(id) || (await tx.run(SEES({ auth, id }))).length === 0)) return missing();
     const chosen = environment === undefined ? {} : { environmentId: await environmentIdOf(auth, tx, environment) };
+    const checked = checks === undefined ? {} : { checks: checks === null ? null : asChecks(checks) };
     await this.lock(auth, tx, id, LOCK_TO_CHANGE);
     if (Object.values(input).some((value) => value !== undefined))
-      await tx.manager.getRepository(Project).update({ id }, { ...plain, ...chosen, updatedAt: () => 'now()' });
+      await tx.manager
+        .getRepository(Project)
+        .update({ id }, { ...plain, ...chosen, ...checked, updatedAt: () => 'now()' });
     const [row] = await tx.run(READ({ id }));
     return row ?? missing();
   }

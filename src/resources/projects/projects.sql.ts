@@ -11,6 +11,8 @@ const PROJECT = columns(Project, 'p', [
   'description',
   'visibility',
   'tags',
+  'checks',
+  'maxRepairs',
   'ownerId',
   'createdAt',
   'updatedAt',

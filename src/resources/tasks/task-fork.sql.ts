@@ -1,5 +1,6 @@
 // How a task is forked (reference §5, docs/decisions/0092).
 import { USER, visible, WORKSPACE } from '../../access/auth/visibility.js';
+import type { TaskChecks } from '../../engine/checks/check.js';
 import type { Budget } from '../../engine/agent/agent-engine.js';
 import type { StoredPart } from '../../engine/models/conversation.js';
 import { columns } from '../../platform/database/columns.js';
@@ -22,7 +23,7 @@ import { type StoredRepository, Task } from './task.entity.js';
 import { NETWORK } from './task.sql.js';
 import { UNBEGUN_TURN } from './task-status.js';
 
-const SOURCE = columns(Task, 't', ['id', 'model', 'effort', 'budget', 'repository']);
+const SOURCE = columns(Task, 't', ['id', 'model', 'effort', 'budget', 'repository', 'checks']);
 const TASK_ID = uuid('taskId');
 const SOURCE_ID = uuid('sourceId');
 const TURN = int('turn');
@@ -108,7 +109,7 @@ answer AS (
 task AS (
   INSERT INTO tasks AS t (id, workspace_id, created_by, title, status, finished_at, model, effort, budget, metadata, tags, opening,
     message_count, last_seq, last_event, turn, project_id, approvals, when_blocked, repository, output_schema, changes,
-    result_text, result_output, result_file_ids, environment_id, environment_version, environment_build_id, forked_from)
+    result_text, result_output, result_file_ids, environment_id, environment_version, environment_build_id, checks, checked, forked_from)
   SELECT ${TASK_ID}, ${WORKSPACE}, ${USER}, coalesce(${textOrNull('title')}, source.title),
     CASE WHEN ${RUN_ID} IS NULL THEN 'completed' ELSE 'queued' END, CASE WHEN ${RUN_ID} IS NULL THEN now() END,
     ${MODEL}, ${textOrNull('effort')}, CASE WHEN ${bool('setsBudget')} THEN ${jsonb<Budget | null>()('budget')} ELSE source.budget END,
@@ -123,6 +124,8 @@ task AS (
     CASE WHEN ${RUN_ID} IS NULL THEN (SELECT array_agg(had.new_id) FROM had WHERE had.origin = 'task' AND had.turn = ${TURN}) END,
     (SELECT id FROM environment), (SELECT version FROM environment),
     (SELECT b.id FROM environment_builds b WHERE b.id = source.environment_build_id FOR KEY SHARE),
+    CASE WHEN ${bool('setsChecks')} THEN ${jsonb<TaskChecks | null>()('checks')} ELSE source.checks END,
+    CASE WHEN source.turn = ${TURN} AND ${RUN_ID} IS NULL THEN source.checked END,
     jsonb_build_object('taskId', source.id, 'turn', ${TURN}, 'isolated', NOT source.network_allowed)
   FROM source, said, answer
   RETURNING t.id, t.last_seq),

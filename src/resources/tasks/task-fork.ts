@@ -10,6 +10,7 @@ import { Notices, RUNS } from '../../platform/notices/notices.js';
 import { Billing } from '../billing/billing.service.js';
 import { ProjectsService } from '../projects/projects.service.js';
 import { FORK, HOLD_PROJECT_OF, HOLD_SOURCE, TURN_OF } from './task-fork.sql.js';
+import { changedChecks } from './checks/checks.dto.js';
 import type { ForkTaskDto } from './task-fork.dto.js';
 import { readTask } from './task-lock.js';
 import { TaskStarter } from './task-starter.js';
@@ -45,6 +46,7 @@ export class TaskFork {
     const { model, effort } = changeModel(this.models, source, input);
     const budget = input.budget === undefined ? source.budget : input.budget;
     checkMaxCost(this.models, model, budget?.maxCost);
+    const checks = changedChecks(source.checks, input);
     const { turn, snapshotId } = await this.turn(tx, source.id, input.turn);
     const taskId = newId();
     const repository = await this.repository(auth, tx, source.repository, taskId);
@@ -63,6 +65,8 @@ export class TaskFork {
         title: input.title ?? null,
         model,
         effort,
+        setsChecks: checks !== source.checks,
+        checks,
         setsBudget: input.budget !== undefined,
         budget: input.budget ?? null,
         metadata: input.metadata ?? null,

@@ -5,6 +5,7 @@ import { FilesService } from '../files/files.service.js';
 import { ApiError, notFound } from '../../platform/http/api-error.js';
 import type { UnitOfWork } from '../../platform/database/unit-of-work.js';
 import { newId } from '../../platform/database/ids.js';
+import { asChecks } from './checks/checks.dto.js';
 import { schemaFault } from '../../engine/agent/output/output-schema.js';
 import { ModelCatalog } from '../../engine/models/model-catalog.js';
 import { checkMaxCost, chooseModel } from '../../engine/models/model-choice.js';
@@ -80,6 +81,8 @@ export class TaskStarter {
         environmentVersion: environment?.version ?? null,
         takesDefault: input.environment === undefined,
         outputSchema: input.outputSchema == null ? null : JSON.stringify(input.outputSchema),
+        checks: input.checks === undefined ? null : asChecks(input.checks),
+        maxRepairs: input.maxRepairs ?? null,
         parts,
         automationId: source?.automationId ?? null,
         automationRunId: source?.automationRunId ?? null,

@@ -15,6 +15,8 @@ export const STATUS_REASON_CODES = [
   'step_limit',
   'output_limit',
   'no_progress',
+  'checks_failed',
+  'checks_unavailable',
   'content_filter',
   'model_error',
   'model_not_available',

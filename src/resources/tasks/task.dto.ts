@@ -22,6 +22,7 @@ import { Documented } from '../../platform/http/documented.js';
 import { Name, OptionalNotNull, Tags } from '../../platform/http/fields.js';
 import type { Effort } from '../../engine/models/model-provider.js';
 import { ChoiceOfEnvironment, type EnvironmentChoice } from '../environments/environment-choice.dto.js';
+import { type CheckDto, Checks, MaxRepairs } from './checks/checks.dto.js';
 import { ReviewCommentDto } from './messages/review.dto.js';
 import { SchemaOfOutput } from './output-schema.dto.js';
 import { RepositoryDto } from './repository.dto.js';
@@ -185,6 +186,12 @@ export class TaskOptions {
       '`wait`: what would end a turn as failed and passes by itself, such as a used up window or an overloaded model, is waited for. `fail` is the default.',
   })
   whenBlocked?: WhenBlocked;
+
+  @Checks()
+  checks?: CheckDto[];
+
+  @MaxRepairs()
+  maxRepairs?: number;
 }
 
 export class ChangeTaskDto extends TaskOptions {

@@ -1,7 +1,10 @@
 import { Check, Column, Entity, ForeignKey, Index } from 'typeorm';
 import { User } from '../../access/workspaces/user.entity.js';
 import { Workspace } from '../../access/workspaces/workspace.entity.js';
-import type { Approvals, Budget, ChangeCounts, Wait, WhenBlocked } from '../../engine/agent/agent-engine.js';
+import type { Approvals, Budget, WhenBlocked } from '../../engine/agent/agent-engine.js';
+import type { Wait } from '../../engine/agent/waits.js';
+import type { ChangeCounts } from '../../engine/agent/input-repository.js';
+import type { TaskChecks } from '../../engine/checks/check.js';
 import type { OutputSchema } from '../../engine/agent/output/output-schema.js';
 import type { JsonValue } from '../../engine/models/conversation.js';
 import type { Effort } from '../../engine/models/model-provider.js';
@@ -51,6 +54,18 @@ export interface Fork {
   turn: number;
   /** Whether the original's commands might have no network: the fork reads what it has read. */
   isolated: boolean;
+}
+
+/** How the checks of a turn stand. */
+export interface Checked {
+  turn: number;
+  /** Of the last round. */
+  passed: number;
+  failed: number;
+  /** How often the agent has gone on to mend its work. */
+  repairs: number;
+  /** `running` from the first one on. */
+  status: 'running' | 'passed' | 'failed' | 'error';
 }
 
 /** A job and its conversation (reference §4). Its row is the mutex of all that moves it (docs/decisions/0004). */
@@ -164,6 +179,10 @@ export class Task {
   @ForeignKey(() => EnvironmentBuild, { onDelete: 'SET NULL' })
   @Column('uuid', { nullable: true })
   environmentBuildId: string | null;
+  /** What it has to pass; null: nothing. */
+  @Column('jsonb', { nullable: true }) checks: TaskChecks | null;
+  /** How its last checks stand; null before the first one. */
+  @Column('jsonb', { nullable: true }) checked: Checked | null;
   /** Null while the run goes on; a trigger forgets it when the status changes. */
   @Column('jsonb', { nullable: true }) waitingFor: WaitingFor | null;
   @CreatedAt() createdAt: Date;

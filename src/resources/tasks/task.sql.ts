@@ -1,6 +1,7 @@
 // How a task is read, locked, made and changed.
 import { USER, visible, WORKSPACE } from '../../access/auth/visibility.js';
 import type { Budget, StartedCall } from '../../engine/agent/agent-engine.js';
+import type { Check, TaskChecks } from '../../engine/checks/check.js';
 import { WAIT_TOLD_MS } from '../../engine/agent/engine-settings.js';
 import type { StoredPart } from '../../engine/models/conversation.js';
 import { columns } from '../../platform/database/columns.js';
@@ -20,6 +21,7 @@ import {
   uuidOrNull,
 } from '../../platform/database/sql.js';
 import { exhausted, MODEL, type WindowState } from '../billing/usage.sql.js';
+import { USUAL_REPAIRS } from './checks/checks.dto.js';
 import { Interaction } from './interactions/interaction.entity.js';
 import { ToolInvocation } from './messages/tool-invocation.entity.js';
 import { type StoredRepository, Task, type WaitingFor } from './task.entity.js';
@@ -60,6 +62,8 @@ const TASK = columns(Task, 't', [
   'repository',
   'changes',
   'network',
+  'turn',
+  'checked',
   'createdAt',
   'updatedAt',
   'startedAt',
@@ -84,6 +88,7 @@ export type InteractionRow = Json<typeof INTERACTION.row> & { toolCall: StartedC
 export type TaskRow = Json<typeof TASK.row> & {
   /** Null without one, and when it has been deleted. */
   environment: { slug: string; version: number } | null;
+  hasChecks: boolean;
   createdByName: string;
   interaction: InteractionRow | null;
   waitingFor: WaitingFor | null;
@@ -112,8 +117,11 @@ const ENVIRONMENT = raw(`CASE WHEN t.environment_id IS NOT NULL THEN (
     SELECT jsonb_build_object('slug', e.slug, 'version', t.environment_version) FROM environments e WHERE e.id = t.environment_id)
   END AS environment`);
 
+/** What its checks are is read by who carries them out. */
+const HAS_CHECKS = raw('t.checks IS NOT NULL AS "hasChecks"');
+
 /** What a {@link TaskRow} has, of a task `t` and its creator `u`. */
-export const TASK_ROW = sql`${TASK}, ${ENVIRONMENT}, ${WAITING_FOR}, u.name AS "createdByName",
+export const TASK_ROW = sql`${TASK}, ${HAS_CHECKS}, ${ENVIRONMENT}, ${WAITING_FOR}, u.name AS "createdByName",
   CASE WHEN t.status = 'awaiting_input' THEN (
     SELECT row_to_json(asked) FROM (
       SELECT ${INTERACTION}, ${TOOL_CALL}
@@ -133,8 +141,16 @@ export const GET = sql`${TASK_SELECT} WHERE ${visible('t')} AND t.id = ${ID}`.js
 export const SEEN = sql`SELECT 1 FROM tasks t WHERE ${visible('t')} AND t.id = ${ID}`.rows<object>();
 
 const PROJECT = uuidOrNull('projectId');
+const CHECKS = jsonb<TaskChecks | null>()('checks');
+/** What a new task has to pass: what is given for it, else what its project has for such tasks. An empty list is nothing. */
+const GIVEN_CHECKS = sql`(
+  SELECT CASE WHEN jsonb_array_length(c.list) > 0 THEN jsonb_build_object('checks', c.list, 'maxRepairs', c.repairs) END
+  FROM (
+    SELECT coalesce(${jsonb<Check[] | null>()('checks')}, p.checks) AS list,
+      coalesce(${intOrNull('maxRepairs')}, p.max_repairs, ${raw(String(USUAL_REPAIRS))}) AS repairs
+    FROM (SELECT 1) one LEFT JOIN projects p ON p.id = ${PROJECT}) c)`;
 
-const LOCKED = columns(Task, 't', ['id', 'status', 'createdById', 'model', 'effort', 'budget']);
+const LOCKED = columns(Task, 't', ['id', 'status', 'createdById', 'model', 'effort', 'budget', 'checks']);
 export type LockedTask = typeof LOCKED.row;
 
 /** Locks the task, if the caller sees it. The unit of work holds the membership; locks that follow: run, then file. */
@@ -176,14 +192,14 @@ WITH environment AS (
 task AS (
   INSERT INTO tasks AS t (id, workspace_id, created_by, title, untitled, status, model, effort, budget, metadata, tags, opening, message_count,
     last_seq, last_event, project_id, approvals, when_blocked, automation_id, automation_run_id, repository, output_schema,
-    environment_id, environment_version)
+    environment_id, environment_version, checks)
   SELECT ${TASK_ID}, ${WORKSPACE}, ${USER}, ${text('title')}, ${bool('untitled')}, 'queued', ${MODEL}, ${textOrNull('effort')},
     ${jsonb<Budget | null>()('budget')}, ${jsonb<Record<string, string>>()('metadata')}, ${texts('tags')}, ${text('opening')}, 1, 1, 1, ${uuidOrNull('projectId')},
     ${text('approvals')}, ${text('whenBlocked')}, ${uuidOrNull('automationId')}, ${uuidOrNull('automationRunId')},
     ${jsonb<StoredRepository | null>()('repository')}, ${textOrNull('outputSchema')}::json,
     coalesce(${uuidOrNull('environmentId')}, (SELECT id FROM environment)),
-    coalesce(${intOrNull('environmentVersion')}, (SELECT version FROM environment))
-  RETURNING ${TASK}, ${ENVIRONMENT}),
+    coalesce(${intOrNull('environmentVersion')}, (SELECT version FROM environment)), ${GIVEN_CHECKS}
+  RETURNING ${TASK}, ${HAS_CHECKS}, ${ENVIRONMENT}),
 message AS (
   INSERT INTO messages (id, task_id, seq, role, status, created_by, parts)
   SELECT ${MESSAGE_ID}, task.id, 1, 'user', 'queued', ${USER}, ${jsonb<StoredPart[]>()('parts')} FROM task),
@@ -197,11 +213,12 @@ SELECT row_to_json(task) AS row, ${exhausted(WORKSPACE, MODEL)} AS exhausted FRO
   exhausted: WindowState | null;
 }>();
 
-/** Replaces what is given. `setsProject` and `setsBudget`: the value is given, and may be null. The caller holds the task's lock. */
+/** Replaces what is given. `setsChecks`, `setsProject` and `setsBudget`: the value is given, and may be null. The caller holds the task's lock. */
 export const CHANGE = sql`
 UPDATE tasks SET title = coalesce(${textOrNull('title')}, title), untitled = untitled AND ${textOrNull('title')} IS NULL,
   project_id = CASE WHEN ${bool('setsProject')} THEN ${PROJECT} ELSE project_id END,
   budget = CASE WHEN ${bool('setsBudget')} THEN ${jsonb<Budget | null>()('budget')} ELSE budget END,
+  checks = CASE WHEN ${bool('setsChecks')} THEN ${CHECKS} ELSE checks END,
   metadata = coalesce(${jsonb<Record<string, string> | null>()('metadata')}, metadata),
   tags = coalesce(${textsOrNull('tags')}, tags), archived = coalesce(${boolOrNull('archived')}, archived),
   model = ${MODEL}, effort = ${textOrNull('effort')}, when_blocked = coalesce(${textOrNull('whenBlocked')}, when_blocked), updated_at = now()

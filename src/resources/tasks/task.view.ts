@@ -1,11 +1,13 @@
 import { z } from 'zod';
 import type { Transparency } from '../../platform/config/config-file.js';
-import { APPROVALS, type Budget, WHEN_BLOCKED } from '../../engine/agent/agent-engine.js';
+import { APPROVALS, WHEN_BLOCKED } from '../../engine/agent/agent-engine.js';
 import { PULL_REQUEST_STATES } from '../../engine/repositories/hosting/host-client.js';
 import type { PushRecord } from '../../engine/repositories/push-record.js';
 import { usd } from '../../platform/money/usd.js';
 import { idSchema, named, personSchema, timestampSchema, timestampView } from '../../platform/http/schema.js';
 import { effortSchema } from '../../engine/models/model.view.js';
+import { budgetSchema, budgetView } from './budget.view.js';
+import { checksSchema, checksView } from './checks/checks.view.js';
 import type { InteractionRow, TaskRow } from './task.sql.js';
 import { STATUS_REASON_CODES, TASK_STATUSES } from './task-status.js';
 
@@ -34,17 +36,6 @@ export const interactionSchema = named(
     createdAt: timestampSchema,
     expiresAt: timestampSchema,
   }),
-);
-
-export const budgetSchema = named(
-  'TaskBudget',
-  z.strictObject({
-    maxSteps: count.nullable().describe('Calls of the model.'),
-    maxTokens: count.nullable().describe('Tokens that go in and come out, together.'),
-    maxDurationSeconds: count.nullable().describe('Running time; waiting for people does not count.'),
-    maxCost: z.string().nullable().describe('USD, a decimal number.'),
-  }),
-  { description: 'What one turn may use.' },
 );
 
 export const usageSchema = named(
@@ -146,6 +137,7 @@ export const taskSchema = named(
       .strictObject({ slug: z.string(), version: z.int().min(1) })
       .nullable()
       .describe('The version of an environment that it works in; null without one, and when it has been deleted.'),
+    checks: checksSchema,
     repository: z
       .strictObject({
         url: z.string(),
@@ -243,6 +235,7 @@ export function taskView(row: TaskRow, transparency: Transparency): z.output<typ
     },
     outputSchema: row.outputSchema,
     environment: row.environment,
+    checks: checksView(row),
     repository: repositoryView(row.repository),
     changes: row.changes === null ? null : { ...row.changes, patchOmitted: row.changes.patchOmitted ?? false },
     network: row.network === null ? null : { hosts: [...row.network.hosts], refused: [...row.network.refused] },
@@ -272,11 +265,6 @@ function pullRequestView(push: PushRecord | null | undefined): z.output<typeof t
 
 function resultView({ resultText, resultFileIds, resultOutput }: TaskRow, { text }: Transparency) {
   return { text: text ? (resultText ?? '') : null, fileIds: resultFileIds ?? [], output: text ? resultOutput : null };
-}
-
-export function budgetView(budget: Budget): z.output<typeof budgetSchema> {
-  const { maxSteps = null, maxTokens = null, maxDurationSeconds = null, maxCost = null } = budget;
-  return { maxSteps, maxTokens, maxDurationSeconds, maxCost };
 }
 
 /** The call of an approval is tool activity; a question or choice is always shown, for a person must answer it. */

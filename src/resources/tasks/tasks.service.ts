@@ -16,6 +16,7 @@ import { momentOf } from '../../platform/text/instant.js';
 import type { ListTasksQuery } from './task-list.dto.js';
 import { isSearch, listTasks, type TaskFilters } from './task-list.sql.js';
 import { TransparencyPolicy } from './messages/transparency-policy.js';
+import { changedChecks } from './checks/checks.dto.js';
 import type { ChangeTaskDto } from './task.dto.js';
 import { lockTask, readTask } from './task-lock.js';
 import { CHANGE, GET, type TaskRow } from './task.sql.js';
@@ -78,8 +79,13 @@ export class TasksService {
     const kept = model === task.model ? undefined : task.budget?.maxCost;
     checkMaxCost(this.models, model, input.budget === undefined ? kept : budget?.maxCost);
     if (Object.values(input).some((value) => value !== undefined)) {
-      const given = { setsProject: input.projectId !== undefined, setsBudget: input.budget !== undefined };
-      const values = { title, projectId, budget, metadata, tags, archived, model, effort, whenBlocked };
+      const checks = changedChecks(task.checks, input);
+      const given = {
+        setsChecks: checks !== task.checks,
+        setsProject: input.projectId !== undefined,
+        setsBudget: input.budget !== undefined,
+      };
+      const values = { checks, title, projectId, budget, metadata, tags, archived, model, effort, whenBlocked };
       await tx.run(CHANGE({ taskId: task.id, ...values, ...given }));
       tx.afterCommit(() => this.notices.send({ tasks: [task.id], workspace: auth.workspaceId }));
     }

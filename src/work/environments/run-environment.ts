@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { Injectable } from '@nestjs/common';
-import type { AgentOutcome, InputRepository } from '../../engine/agent/agent-engine.js';
+import type { AgentOutcome } from '../../engine/agent/agent-engine.js';
+import type { InputRepository } from '../../engine/agent/input-repository.js';
 import { RepositoryError } from '../../engine/repositories/repository-error.js';
 import { SandboxSelector } from '../../engine/sandbox/sandbox-selector.js';
 import { Database } from '../../platform/database/database.js';

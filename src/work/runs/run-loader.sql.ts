@@ -33,6 +33,7 @@ const TASK = columns(Task, 't', [
   'outputSchema',
   'projectId',
   'workdirBytes',
+  'checks',
 ]);
 const MESSAGE = columns(Message, 'm', ['id', 'role', 'parts', 'readSeq']);
 const ATTACHMENT = columns(StoredFile, 'f', ['path', 'sha256']);
@@ -85,6 +86,10 @@ export type TaskInput = typeof TASK.row & {
   secretNames: readonly string[] | null;
   /** What it works in; null: in what holds for all. */
   environment: EnvironmentOfTask | null;
+  /** How often its agent has gone on in this turn to mend what checks have found. */
+  repairs: number;
+  /** What its folders began as; null: none. */
+  build: { id: string; manifest: string; bytes: number } | null;
   /** The manifest of its last snapshot. */
   snapshot: string | null;
   above: StorageUsed | null;
@@ -126,6 +131,11 @@ WITH task AS (
     (SELECT row_to_json(d) FROM (
       SELECT e.id, e.slug, v.version, v.definition, t.repository ->> 'url' AS "repositoryUrl" FROM environments e JOIN environment_versions v ON v.environment_id = e.id
       WHERE e.id = t.environment_id AND v.version = t.environment_version) d) AS environment,
+    CASE WHEN t.checks IS NULL THEN 0 ELSE (
+      SELECT count(*)::int FROM messages k WHERE k.task_id = t.id AND k.turn = t.turn AND k.parts -> 0 ->> 'name' = 'checks') END AS repairs,
+    CASE WHEN t.checks IS NOT NULL AND t.environment_build_id IS NOT NULL THEN (
+      SELECT json_build_object('id', b.id, 'manifest', b.manifest, 'bytes', b.bytes) FROM environment_builds b
+      WHERE b.id = t.environment_build_id AND b.state = 'ready') END AS build,
     (SELECT s.manifest FROM snapshots s WHERE s.task_id = t.id ORDER BY s.created_at DESC, s.id DESC LIMIT 1) AS snapshot,
     ${above(raw('t.workspace_id'), raw('0'))} AS above,
     ${exhausted(raw('t.workspace_id'), raw('t.model'), underWay('t'))} AS exhausted

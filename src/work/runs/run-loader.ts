@@ -1,7 +1,11 @@
 import type { Readable } from 'node:stream';
 import { Injectable } from '@nestjs/common';
 import type { AgentInput } from '../../engine/agent/agent-engine.js';
+import type { InputChecks } from '../../engine/agent/input-checks.js';
 import { secretsIn } from '../../engine/agent/approval.js';
+import { readChecks } from '../../engine/agent/check-steps.js';
+import type { TaskChecks } from '../../engine/checks/check.js';
+import { CheckRunner } from '../../engine/checks/check-runner.js';
 import { Env } from '../../platform/config/env.js';
 import { RepositoryStore } from '../../engine/repositories/repository-store.js';
 import { TaskRepository } from '../../engine/repositories/task-repository.js';
@@ -18,6 +22,7 @@ import { retryWhileUnavailable } from '../../platform/database/retry-while-unava
 import { SandboxSelector } from '../../engine/sandbox/sandbox-selector.js';
 import { boundAmong, type TaskEnvironment } from '../../engine/sandbox/session-environment.js';
 import { sessionOf } from '../../resources/environments/definition.js';
+import { BuildStore } from '../environments/build-store.js';
 import { RunSecrets } from './run-secrets.js';
 import type { TaskSecrets } from './task-secrets.js';
 import {
@@ -55,6 +60,8 @@ export class RunLoader {
     private readonly env: Env,
     private readonly sandboxes: SandboxSelector,
     private readonly secrets: RunSecrets,
+    private readonly checks: CheckRunner,
+    private readonly builds: BuildStore,
   ) {
     this.rules = usageRulesOf(env.file);
   }
@@ -98,14 +105,10 @@ export class RunLoader {
     return { input: boundHosts.length === 0 ? input : { ...input, boundHosts, secrets: secrets.open }, secrets };
   }
 
-  private input(
-    run: ClaimedRun,
-    task: TaskInput,
-    messages: MessageInput[],
-    { signal, stopping }: RunSignals,
-  ): AgentInput {
+  private input(run: ClaimedRun, task: TaskInput, messages: MessageInput[], signals: RunSignals): AgentInput {
+    const { signal, stopping } = signals;
     const untouched = task.blocked?.runId === run.runId && task.blocked.epoch === run.epoch - 1;
-    return {
+    const input: AgentInput = {
       taskId: run.taskId,
       workspaceId: run.workspaceId,
       userId: task.createdById,
@@ -141,6 +144,18 @@ export class RunLoader {
       signal,
       stopping,
     };
+    return task.checks === null ? input : { ...input, checks: this.checksOf(run, task, task.checks, input) };
+  }
+
+  private checksOf(run: ClaimedRun, { repairs, build }: TaskInput, checks: TaskChecks, input: AgentInput): InputChecks {
+    const { taskId, network = false, environment, files, project = [], repository = null } = input;
+    const prepare =
+      build === null
+        ? null
+        : ({ workdir = '', home = '' }: Record<string, string>, owner: number | null) =>
+            this.builds.fill({ run, signal: input.signal }, build, { workdir, home }, owner);
+    const task = { taskId, network, environment, files, project, repository, prepare };
+    return { ...checks, repairs, run: (check, work) => this.checks.run(task, check, work) };
   }
 
   private repository({ taskId }: ClaimedRun, { repository, workspace, title }: TaskInput, signal: AbortSignal) {
@@ -187,8 +202,8 @@ function withFreeNames<T extends { name: string }>(files: T[]): T[] {
 }
 
 function conversationMessage({ id, role, parts, invocations }: MessageInput, untouched: boolean): ConversationMessage {
-  const loss = readLoss(id, parts);
-  if (loss !== null) return loss;
+  const told = readLoss(id, parts) ?? readChecks(id, parts);
+  if (told !== null) return told;
   const calls = (invocations ?? []).map(toolInvocation);
   // On record as begun, and then blocked: it may begin once more.
   for (const call of calls) if (untouched && call.stage === 'begun') call.stage = 'approved';

@@ -1,6 +1,7 @@
 // The recorder's statements: one round trip each, each a transaction of its own, each behind the fence. Lock order
 // everywhere: task, then run.
-import type { ChangeCounts, StartedCall } from '../../engine/agent/agent-engine.js';
+import type { StartedCall } from '../../engine/agent/agent-engine.js';
+import type { ChangeCounts } from '../../engine/agent/input-repository.js';
 import type { StoredPart } from '../../engine/models/conversation.js';
 import {
   bigint,

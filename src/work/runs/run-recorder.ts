@@ -17,6 +17,7 @@ import { isBlock } from '../../engine/agent/when-blocked.js';
 import type { ToolResult } from '../../engine/models/conversation.js';
 import { Machine } from '../machines/machine.js';
 import type { ClaimedRun, ActiveRun } from './claimed-run.js';
+import { RunChecks } from './run-checks.js';
 import { CUT, SUMMARY } from './run-cuts.sql.js';
 import { FencedWrites } from './fenced-writes.js';
 import { BLOCKED, COMPLETED, FAILED, QUESTION } from './run-ends.sql.js';
@@ -77,6 +78,7 @@ export class RunRecorder {
     private readonly folders: TaskFolders,
     private readonly snapshots: RunSnapshots,
     private readonly machine: Machine,
+    private readonly checks: RunChecks,
     private readonly models: ModelCatalog,
     private readonly env: Env,
   ) {
@@ -164,6 +166,10 @@ export class RunRecorder {
         return this.cut(held, event);
       case 'title':
         return this.title(held, event);
+      case 'check':
+      case 'checked':
+      case 'checks':
+        return this.checks.record(held, event);
       default: {
         const inLog = event.type === 'push' && event.record.pullRequestUrl != null;
         return this.writes[inLog ? 'fencedInLog' : 'fenced'](held, pushQuery(held.run, event));

@@ -1,4 +1,4 @@
-import type { Wait } from '../../engine/agent/agent-engine.js';
+import type { Wait } from '../../engine/agent/waits.js';
 import type { EngineSettings } from '../../engine/agent/engine-settings.js';
 import { jsonb, sql } from '../../platform/database/sql.js';
 import type { WaitingFor } from '../../resources/tasks/task.entity.js';

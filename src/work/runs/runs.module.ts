@@ -27,6 +27,9 @@ import { RunEnvironment } from '../environments/run-environment.js';
 import { TrialWork } from '../environments/trial-work.js';
 import { RunLeases } from './run-leases.js';
 import { Reconciler } from './reconciler.js';
+import { ProofsModule } from '../../resources/proofs/proofs.module.js';
+import { RunChecks } from './run-checks.js';
+import { CheckRunner } from '../../engine/checks/check-runner.js';
 import { RunClaims } from './run-claims.js';
 import { RunDriver } from './run-driver.js';
 import { RunExecutor } from './run-executor.js';
@@ -75,6 +78,7 @@ export class RunsModule {
         FilesModule,
         MachinesModule,
         ModelsModule,
+        ProofsModule,
         RepositoriesModule,
         SandboxModule,
         SecretsModule,
@@ -89,6 +93,7 @@ export class RunsModule {
         BuildSecrets,
         BuildStore,
         BuildWork,
+        CheckRunner,
         FencedWrites,
         PreparedFolders,
         RunEnvironment,
@@ -97,6 +102,7 @@ export class RunsModule {
         RunLeases,
         RunLoader,
         RunNetwork,
+        RunChecks,
         RunRecorder,
         RunDriver,
         RunExecutor,

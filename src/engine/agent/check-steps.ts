@@ -1,0 +1,104 @@
+// What the service itself finds out at the end of a turn (reference §26).
+import { newId } from '../../platform/database/ids.js';
+import type { CheckResult } from '../checks/check.js';
+import type { ConversationMessage, StoredPart } from '../models/conversation.js';
+import type { AgentEvent, AgentFeedback, AgentInput } from './agent-engine.js';
+import type { InputChecks } from './input-checks.js';
+import type { RepositoryChanges } from './input-repository.js';
+import type { TurnLimits } from './turn-limits.js';
+import type { Failure } from './turn-outcomes.js';
+
+type Steps<T> = AsyncGenerator<AgentEvent, T, AgentFeedback>;
+
+/** The name of the `data` part by which the agent learns what failed. */
+export const CHECKS_PART = 'checks';
+/** Bytes of the output of each check that it reads. */
+const SHOWN = 8 * 1024;
+
+/** `passed`: the turn is completed. `again`: the agent goes on with what this message says. */
+export type Verdict = { passed: true } | { again: ConversationMessage } | { failed: Failure };
+
+export const PASSED: Verdict = { passed: true };
+/** What is not known cannot be checked. */
+export const UNKNOWN: Verdict = { failed: unavailable('the changes of the task are not known') };
+
+/** Carries out all checks of a task on what the turn has come to, one after the other. @param changes null without a repository. */
+export async function* runChecks(
+  checks: InputChecks,
+  { signal, stopping }: Pick<AgentInput, 'signal' | 'stopping'>,
+  changes: RepositoryChanges | null,
+  repairs: number,
+  limits: TurnLimits,
+): Steps<Verdict> {
+  const results: CheckResult[] = [];
+  for (const check of checks.checks) {
+    yield { type: 'check', name: check.name, round: repairs };
+    const work = { changes, secondsLeft: limits.secondsLeft(), signal: AbortSignal.any([signal, stopping]) };
+    const result = await checks.run(check, work);
+    results.push(result);
+    yield { type: 'checked', round: repairs, result };
+  }
+  const decisive = results.filter(({ required }) => required);
+  const broken = decisive.filter(({ status }) => status === 'error');
+  const failed = decisive.filter(({ status }) => status !== 'passed');
+  const status = broken.length > 0 ? 'error' : failed.length > 0 ? 'failed' : 'passed';
+  const over = limits.exceeded();
+  const mayGoOn = status === 'failed' && repairs < checks.maxRepairs && over === null;
+  const told = mayGoOn ? { messageId: newId(), parts: partsOf(failed, repairs, checks.maxRepairs) } : null;
+  const workdirSha256 = results.find((one) => one.workdirSha256 !== null)?.workdirSha256 ?? null;
+  yield { type: 'checks', round: repairs, status, told, workdirSha256 };
+  if (status === 'passed') return PASSED;
+  if (broken.length > 0) return { failed: unavailable(namesOf(broken)) };
+  const again = told === null ? null : readChecks(told.messageId, told.parts);
+  if (again !== null) return { again };
+  return { failed: over?.type === 'failed' && failed.length === 0 ? over : notPassed(failed) };
+}
+
+function unavailable(why: string): Failure {
+  const message = `Checks of this task could not be carried out: ${why}. Send a message to try again.`;
+  return { type: 'failed', code: 'checks_unavailable', message, retryable: true };
+}
+
+function notPassed(failed: CheckResult[]): Failure {
+  const message = `These checks did not pass: ${namesOf(failed)}.`;
+  return { type: 'failed', code: 'checks_failed', message, retryable: false };
+}
+
+const namesOf = (results: CheckResult[]) => results.map(({ name }) => name).join(', ');
+
+/** The parts of the message that tells of it: one for people, and one that only the model reads. */
+function partsOf(failed: CheckResult[], repairs: number, most: number): StoredPart[] {
+  const left = most - repairs;
+  const text = [
+    'The service has run the checks of this task itself, in a clean copy of your work, and these did not pass:',
+    ...failed.map(inWords),
+    `Find the cause and mend it; when you are done, all checks run again. That may be ${left === 1 ? 'once' : `${left} times`} in this turn.`,
+    'Files that a check protects are in that copy as they were in the beginning, whatever you have made of them.',
+  ].join('\n\n');
+  const results = failed.map(({ name, status, exitCode, output, protectedChanged }) => ({
+    ...{ name, status, exitCode, protectedChanged },
+    output: endOf(output),
+  }));
+  return [
+    { type: 'data', name: CHECKS_PART, id: newId(), data: { round: repairs, repairsLeft: left, failed: results } },
+    { type: 'surroundings', text },
+  ];
+}
+
+function inWords({ name, command, status, exitCode, output, protectedChanged }: CheckResult): string {
+  const how = status === 'timed_out' ? 'it took too long' : exitCode === null ? 'it was ended' : `it ended with exit code ${exitCode}`; // prettier-ignore
+  const kept = protectedChanged.length === 0 ? '' : `\nNot used of your changes: ${protectedChanged.join(', ')}.`;
+  return `## ${name}: ${how}\n${command}\n<output>\n${endOf(output)}\n</output>${kept}`;
+}
+
+function endOf(output: string): string {
+  const bytes = Buffer.from(output);
+  return bytes.length <= SHOWN ? output : `…${bytes.subarray(-SHOWN).toString()}`;
+}
+
+/** The message as the model reads it: it is the service's word, and stands between the answers as one of the user does. */
+export function readChecks(id: string, parts: StoredPart[]): ConversationMessage | null {
+  const [first, second] = parts;
+  if (first?.type !== 'data' || first.name !== CHECKS_PART || second?.type !== 'surroundings') return null;
+  return { id, role: 'user', parts: [{ type: 'text', text: second.text }], invocations: [] };
+}

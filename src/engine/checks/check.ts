@@ -1,0 +1,52 @@
+// Checks: commands by which the service itself finds out whether a task is done (reference §26).
+
+/** One command. */
+export interface Check {
+  name: string;
+  /** As the agent's `bash` runs one, in `repo/` when there is a repository, else in the workdir. */
+  command: string;
+  timeoutSeconds: number;
+  /** Whether the turn may be completed without it. */
+  required: boolean;
+  /** Globs of paths that are as they were in the beginning when the check runs, whatever the agent has made of them. */
+  protect: string[];
+  /** Whether it has the network of the task, without its secrets. */
+  network: boolean;
+}
+
+/** What a task has to pass. */
+export interface TaskChecks {
+  checks: Check[];
+  /** How often in a turn the agent may mend what a check has found. */
+  maxRepairs: number;
+}
+
+export const CHECK_STATUSES = ['passed', 'failed', 'timed_out', 'error'] as const;
+/** `error`: it could not be carried out, so it says nothing of the work. */
+export type CheckStatus = (typeof CHECK_STATUSES)[number];
+
+/** What became of one check. */
+export interface CheckResult {
+  id: string;
+  name: string;
+  command: string;
+  required: boolean;
+  status: CheckStatus;
+  /** Null when its command did not come to an end of its own. */
+  exitCode: number | null;
+  durationMs: number;
+  /** The last 64 KiB of what it wrote, both streams as they came. */
+  output: string;
+  /** Of all that it wrote: how many bytes, and their SHA-256 in hexadecimal digits. */
+  outputBytes: number;
+  outputSha256: string;
+  /** Paths that the agent has changed and the check did not see changed; the first 100 by name. */
+  protectedChanged: string[];
+  /** Of a task without a repository: the `workdirDigest` of what it began with, protected files as the agent left them; else null. */
+  workdirSha256: string | null;
+}
+
+/** A check could not be carried out. The message is for people. */
+export class CheckError extends Error {
+  override readonly name = 'CheckError';
+}

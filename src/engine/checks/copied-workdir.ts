@@ -1,0 +1,75 @@
+// What a check of a task without a repository begins with: a copy of its workdir, with protected files as they were stored.
+import { createHash } from 'node:crypto';
+import { rm } from 'node:fs/promises';
+import type { Readable } from 'node:stream';
+import type { InputFile } from '../agent/agent-engine.js';
+import { needProgram, run } from '../sandbox/host.js';
+import { SandboxFileError, type SandboxSession } from '../sandbox/sandbox.js';
+import { CheckError } from './check.js';
+
+const LISTING = `find . -mindepth 1 ! -type d -printf '%P\\0'`;
+
+/**
+ * Copies a workdir into an empty folder, on the host, while no command of the task runs: links stay links, and are followed nowhere.
+ * @param owner whose it is to be; null: that of the user of the process.
+ */
+export async function copyWorkdir(from: string, to: string, owner: number | null, signal: AbortSignal): Promise<void> {
+  await rm(to, { recursive: true, force: true });
+  await run(needProgram('cp', 'coreutils'), ['-a', '--reflink=auto', '-T', '--', from, to], { env: {}, signal });
+  if (owner === null) return;
+  await run(needProgram('chown', 'coreutils'), ['-hR', `${owner}:${owner}`, '--', to], { env: {}, signal });
+}
+
+/** Puts protected files back: those that were stored as they were, others away. Resolves with those that differed. */
+export async function putBack(
+  session: SandboxSession,
+  files: readonly InputFile[],
+  isProtected: (path: string) => boolean,
+): Promise<string[]> {
+  const stored = files.filter(({ path }) => isProtected(path));
+  const listed = await listing(session);
+  const there = new Set(listed.filter(isProtected));
+  const changed: string[] = [];
+  for (const file of stored) {
+    if (there.delete(file.path) && (await same(session, file))) continue;
+    changed.push(file.path);
+    const content = await file.open();
+    try {
+      await session.writeFile(file.path, content, { noLinks: true });
+    } finally {
+      content.destroy();
+    }
+  }
+  if (there.size > 0) await remove(session, [...there]);
+  return [...changed, ...there];
+}
+
+async function listing(session: SandboxSession): Promise<string[]> {
+  const printed: Buffer[] = [];
+  const onOutput = (stream: 0 | 1, chunk: Buffer) => void (stream === 0 && printed.push(chunk));
+  const { exitCode } = await session.run(LISTING, { onOutput, keepsOutput: () => true });
+  if (exitCode !== 0) throw new CheckError('The files of the workdir could not be listed.');
+  return Buffer.concat(printed).toString().split('\0').filter((path) => path !== ''); // prettier-ignore
+}
+
+async function same(session: SandboxSession, file: InputFile): Promise<boolean> {
+  try {
+    const { content } = await session.readFile(file.path);
+    return (await hashOf(content)) === (await hashOf(await file.open()));
+  } catch (error) {
+    if (error instanceof SandboxFileError) return false;
+    throw error;
+  }
+}
+
+async function hashOf(content: Readable): Promise<string> {
+  const hash = createHash('sha256');
+  for await (const chunk of content) hash.update(chunk as Buffer);
+  return hash.digest('hex');
+}
+
+async function remove(session: SandboxSession, paths: string[]): Promise<void> {
+  const stdin = paths.map((path) => `./${path}\0`).join('');
+  const { exitCode } = await session.run('xargs -0 rm -f --', { stdin });
+  if (exitCode !== 0) throw new CheckError('Protected files that were added could not be removed.');
+}

@@ -1,0 +1,96 @@
+// How the checks of a turn are recorded: as run-recorder.sql.ts, and only of a task that has some.
+import type { AgentEvent } from '../../engine/agent/agent-engine.js';
+import type { CheckResult } from '../../engine/checks/check.js';
+import {
+  field,
+  type Fragment,
+  int,
+  type None,
+  type Query,
+  raw,
+  sql,
+  text,
+  texts,
+  uuid,
+} from '../../platform/database/sql.js';
+import type { ClaimedRun } from './claimed-run.js';
+import { HOLD, PARTS, PROGRESS, TASK_ID, type Written } from './run-recorder.sql.js';
+
+const ROUND = int('round');
+/** The counts of this round so far; of another one they begin anew. */
+const CHECKED = sql`
+CASE WHEN (t.checked ->> 'turn')::int = t.turn AND (t.checked ->> 'repairs')::int = ${ROUND} THEN t.checked
+  ELSE jsonb_build_object('turn', t.turn, 'repairs', ${ROUND}, 'passed', 0, 'failed', 0) END`;
+const RUNNING = raw(`'{"status": "running"}'::jsonb`);
+
+/** Tells it in the log of the task and of the workspace. @param data of the event. @param from "FROM …" of all that it names. */
+const told = <P>(type: 'check.started' | 'check.completed', data: Fragment<P>, from: Fragment<None>) => sql`
+news AS (
+  SELECT task.id, run.workspace_id, task.last_event + 1 AS seq, ${data} || jsonb_build_object(
+    'projectId', task.project_id, 'metadata', (SELECT o.metadata FROM tasks o WHERE o.id = task.id)) AS data
+  ${from}),
+told_task AS (
+  INSERT INTO task_events (task_id, seq, type, data) SELECT id, seq, '${raw(type)}', data FROM news),
+told_workspace AS (
+  INSERT INTO workspace_events (xid, workspace_id, task_id, seq, type, data)
+  SELECT pg_current_xact_id()::text::bigint, workspace_id, id, seq, '${raw(type)}', data FROM news)`;
+
+const BEGUN = sql`
+WITH ${HOLD},
+${told('check.started', sql`jsonb_build_object('name', ${text('name')}, 'phase', 'after', 'round', ${ROUND})`, raw('FROM task, run'))}
+UPDATE tasks t SET checked = ${CHECKED} || ${RUNNING}, last_event = t.last_event + 1, updated_at = now()
+FROM run WHERE t.id = ${TASK_ID} RETURNING NULL AS steer`.rows<Written>();
+
+const result = field<CheckResult>();
+const of = <K extends keyof CheckResult>(name: K, type: string) => result('result', name, type);
+
+const COMPLETED =
+  raw(`jsonb_build_object('checkId', made.id, 'name', made.name, 'phase', made.phase, 'round', made.round,
+    'required', made.required, 'status', made.status, 'exitCode', made.exit_code, 'durationMs', made.duration_ms)`);
+const ENDED = sql`
+WITH ${PROGRESS},
+made AS (
+  INSERT INTO task_checks (id, task_id, turn, round, phase, name, command, required, status, exit_code, duration_ms, output, output_bytes,
+    output_sha256, protected_changed)
+  SELECT ${of('id', 'uuid')}, task.id, task.turn, ${ROUND}, 'after', ${of('name', 'text')}, ${of('command', 'text')}, ${of('required', 'boolean')},
+    ${of('status', 'text')}, ${of('exitCode', 'int')}, ${of('durationMs', 'int')}, ${of('output', 'text')}, ${of('outputBytes', 'bigint')},
+    ${of('outputSha256', 'text')}, ${texts('protectedChanged')}
+  FROM task, run RETURNING id, name, phase, round, required, status, exit_code, duration_ms),
+${told('check.completed', COMPLETED, raw('FROM task, run, made'))}
+UPDATE tasks t SET last_event = t.last_event + 1, updated_at = now(), checked = now_checked.value || jsonb_build_object(
+    'passed', (now_checked.value ->> 'passed')::int + (made.status = 'passed')::int,
+    'failed', (now_checked.value ->> 'failed')::int + (made.status <> 'passed')::int)
+FROM made, run, LATERAL (SELECT ${CHECKED} AS value FROM tasks t WHERE t.id = ${TASK_ID}) now_checked
+WHERE t.id = ${TASK_ID} RETURNING NULL AS steer`.rows<Written>();
+
+const STATUS = sql`checked = ${CHECKED} || jsonb_build_object('status', ${text('status')})`;
+const OVER = sql`
+WITH ${HOLD}
+UPDATE tasks t SET updated_at = now(), ${STATUS} FROM run WHERE t.id = ${TASK_ID} RETURNING NULL AS steer`.rows<Written>();
+
+/** The same, with a message in the reading order by which the agent goes on. */
+const AGAIN = sql`
+WITH ${HOLD},
+message AS (
+  INSERT INTO messages (id, task_id, seq, read_seq, turn, role, status, parts, created_at)
+  SELECT ${uuid('messageId')}, task.id, task.last_seq + 1, task.last_seq + 1, task.turn, 'assistant', 'complete', ${PARTS}, clock_timestamp()
+  FROM task, run),
+recorded AS (
+  INSERT INTO task_events (task_id, seq, type, ref)
+  SELECT task.id, task.last_event + 1, 'message.completed', ${uuid('messageId')} FROM task, run)
+UPDATE tasks t SET updated_at = now(), ${STATUS}, last_seq = t.last_seq + 1, last_event = t.last_event + 1, message_count = t.message_count + 1
+FROM run WHERE t.id = ${TASK_ID} RETURNING NULL AS steer`.rows<Written>();
+
+export function checkQuery(
+  run: ClaimedRun,
+  event: Extract<AgentEvent, { type: 'check' | 'checked' | 'checks' }>,
+): Query<Written> {
+  const { round } = event;
+  if (event.type === 'check') return BEGUN({ run, round, name: event.name });
+  if (event.type === 'checked') {
+    const { result: ended } = event;
+    return ENDED({ run, round, result: ended, protectedChanged: ended.protectedChanged });
+  }
+  const { told, status } = event;
+  return told === null ? OVER({ run, round, status }) : AGAIN({ run, round, status: 'running', ...told });
+}

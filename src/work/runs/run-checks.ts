@@ -1,0 +1,55 @@
+import { Readable } from 'node:stream';
+import { Injectable, Logger } from '@nestjs/common';
+import { Database } from '../../platform/database/database.js';
+import { retryWhileUnavailable } from '../../platform/database/retry-while-unavailable.js';
+import { newId } from '../../platform/database/ids.js';
+import { Proofs } from '../../resources/proofs/proofs.js';
+import type { ActiveRun } from './claimed-run.js';
+import { FencedWrites } from './fenced-writes.js';
+import { PublishedFiles } from './published-files.js';
+import { checkQuery } from './run-checks.sql.js';
+import { FACTS, PROVEN, PROVEN_FILE } from './run-proof.sql.js';
+import type { Written } from './run-recorder.sql.js';
+
+const FILE = 'proof.json';
+
+/** Records the checks of a turn, and makes the proof of what they have found (reference §26). */
+@Injectable()
+export class RunChecks {
+  private readonly logger = new Logger(RunChecks.name);
+
+  constructor(
+    private readonly proofs: Proofs,
+    private readonly database: Database,
+    private readonly files: PublishedFiles,
+    private readonly writes: FencedWrites,
+  ) {}
+
+  /** A turn whose checks are over for good has its proof then. Throws as the recorder does. */
+  async record(held: ActiveRun, event: Parameters<typeof checkQuery>[1]): Promise<Written> {
+    const written = await this.writes.fencedInLog(held, checkQuery(held.run, event));
+    if (event.type !== 'checks' || event.told !== null || event.status === 'error') return written;
+    await this.prove(held, event.status, event.workdirSha256);
+    return written;
+  }
+
+  /** @param workdirSha256 of what the checks saw of a task without a repository. */
+  private async prove(held: ActiveRun, result: 'passed' | 'failed', workdirSha256: string | null): Promise<void> {
+    const { taskId, model } = held.run;
+    const [facts] = await retryWhileUnavailable(() => this.database.work.run(FACTS({ taskId })), held.signal);
+    // Deleted meanwhile: the next write tells.
+    if (facts === undefined) return;
+    const { repository } = facts;
+    const about = { ...facts, taskId, model, result, workdirSha256: repository === null ? workdirSha256 : null };
+    const envelope = await this.proofs.make({ ...about, finishedAt: new Date() });
+    const bytes = Buffer.from(`${JSON.stringify(envelope)}\n`);
+    const file = { id: newId(), name: FILE, size: bytes.length, content: Readable.from([bytes]) };
+    const given = { result: { status: 'success' as const, output: null }, files: [file] };
+    await this.files.keeping(held, given, async ({ result: stored, files, publishedBytes }) => {
+      if (stored.status === 'error') this.logger.warn(`Task ${taskId} has no ${FILE}: ${stored.error}`);
+      const all = { run: held.run, envelope, files, publishedBytes, limits: this.files.quota.limits };
+      const written = files.length === 0 ? undefined : await this.writes.tried(held, PROVEN_FILE(all));
+      if (written === undefined) await this.writes.fenced(held, PROVEN({ run: held.run, envelope }));
+    });
+  }
+}
