@@ -1,5 +1,6 @@
 // What a check of a task without a repository begins with: a copy of its workdir, with protected files as they were stored.
 import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import type { Readable } from 'node:stream';
 import type { InputFile } from '../agent/agent-engine.js';
@@ -8,7 +9,7 @@ import { SandboxFileError, type SandboxSession } from '../sandbox/sandbox.js';
 import { CheckError } from './check.js';
 import { asRead, bytePaths, inBytes, inWords } from './protection.js';
 
-const LISTING = `find . -mindepth 1 ! -type d -printf '%P\\0'`;
+const PUT_BACK = readFileSync(new URL('./put-back.sh', import.meta.url), 'utf8');
 
 /**
  * Copies a workdir into an empty folder, on the host, while no command of the task runs: links stay links, and are followed nowhere.
@@ -28,7 +29,7 @@ export async function putBack(
   isProtected: (path: string) => boolean,
 ): Promise<string[]> {
   const stored = files.filter(({ path }) => isProtected(path));
-  const listed = await listing(session);
+  const listed = await makeRoom(session, stored);
   const there = new Set(listed.filter((path) => isProtected(inWords(path))));
   const changed: string[] = [];
   for (const file of stored) {
@@ -45,11 +46,12 @@ export async function putBack(
   return [...changed, ...[...there].map(inWords)];
 }
 
-/** As {@link bytePaths} has them. */
-async function listing(session: SandboxSession): Promise<string[]> {
+/** Resolves with all files that are there then, as {@link bytePaths} has them. */
+async function makeRoom(session: SandboxSession, stored: readonly InputFile[]): Promise<string[]> {
+  const stdin = asRead(stored.map(({ path }) => inBytes(path)));
   const printed: Buffer[] = [];
   const onOutput = (stream: 0 | 1, chunk: Buffer) => void (stream === 0 && printed.push(chunk));
-  const { exitCode } = await session.run(LISTING, { onOutput, keepsOutput: () => true });
+  const { exitCode } = await session.run(PUT_BACK, { stdin, onOutput, keepsOutput: () => true });
   if (exitCode !== 0) throw new CheckError('The files of the workdir could not be listed.');
   return bytePaths(Buffer.concat(printed));
 }
