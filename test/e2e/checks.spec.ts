@@ -145,6 +145,33 @@ describe('Checks of a task (reference §26)', () => {
     expect(second?.output).not.toContain('hooksPath');
   }); // prettier-ignore
 
+  it.each(['attachments', 'repo/test'])('what was added to protected %s is not there, whatever its name is', async (folder) => {
+    const { id: uploadId } = await upload(service, owner, 'expected\n', { name: 'a' });
+    const add = (name: string) => `echo x >${folder}/$'${name}'`;
+    agent([bash([add('new\\nline'), add('\\377'), add('\\357\\277\\275'), add('-x')].join('; '))]);
+    const whole = folder === 'attachments' ? { attachments: [{ uploadId }] } : { repository: { url: `file://${repositories.make('names', { 'test/a': 'expected\n' })}` } };
+    const path = folder.replace('repo/', '');
+    const task = await work({ ...whole, checks: [{ name: 'names', command: `ls -A ${path}`, protect: [`${path}/**`] }] });
+    expect(task.status).toBe('completed');
+    const told = ['-x', 'new\nline', '\uFFFD', '\uFFFD'].map((name) => `${path}/${name}`);
+    expect(await listed(task.id)).toMatchObject([{ output: 'a\n', protectedChanged: told }]);
+  }); // prettier-ignore
+
+  it.each([
+    ['a link to another folder', 'mv attachments other; ln -s other attachments; echo cheat >attachments/a'],
+    ['a link that leads nowhere', 'rm -r attachments; ln -s /nowhere attachments'],
+    ['a file', 'rm -r attachments; echo cheat >attachments'],
+    ['a folder that is closed', 'echo cheat >attachments/a; chmod 000 attachments'],
+    ['a folder with a folder in place of the file', 'rm attachments/a; mkdir attachments/a; echo cheat >attachments/a/a'],
+    ['a folder with a link in place of the file', 'ln -sf ../other attachments/a; echo cheat >other'],
+  ])('a protected attachment is as it was stored where its folder is %s', async (_, cheat) => {
+    const { id: uploadId } = await upload(service, owner, 'expected\n', { name: 'a' });
+    agent([bash(cheat)]);
+    const checks = [{ name: 'stored', command: 'cat attachments/a; ls -A attachments', protect: ['attachments/**'] }];
+    const task = await work({ attachments: [{ uploadId }], checks });
+    expect([task.status, ...(await listed(task.id))]).toMatchObject(['completed', { output: 'expected\na\n' }]);
+  }); // prettier-ignore
+
   it('one that takes too long has timed out, and what it writes is kept at its end', async () => {
     agent([]);
     const long = { name: 'long', command: 'seq 1 30000; sleep 60', timeoutSeconds: 1 };

@@ -1,13 +1,15 @@
 // What a check of a task without a repository begins with: a copy of its workdir, with protected files as they were stored.
 import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import type { Readable } from 'node:stream';
 import type { InputFile } from '../agent/agent-engine.js';
 import { needProgram, run } from '../sandbox/host.js';
 import { SandboxFileError, type SandboxSession } from '../sandbox/sandbox.js';
 import { CheckError } from './check.js';
+import { asRead, bytePaths, inBytes, inWords } from './protection.js';
 
-const LISTING = `find . -mindepth 1 ! -type d -printf '%P\\0'`;
+const PUT_BACK = readFileSync(new URL('./put-back.sh', import.meta.url), 'utf8');
 
 /**
  * Copies a workdir into an empty folder, on the host, while no command of the task runs: links stay links, and are followed nowhere.
@@ -27,11 +29,11 @@ export async function putBack(
   isProtected: (path: string) => boolean,
 ): Promise<string[]> {
   const stored = files.filter(({ path }) => isProtected(path));
-  const listed = await listing(session);
-  const there = new Set(listed.filter(isProtected));
+  const listed = await makeRoom(session, stored);
+  const there = new Set(listed.filter((path) => isProtected(inWords(path))));
   const changed: string[] = [];
   for (const file of stored) {
-    if (there.delete(file.path) && (await same(session, file))) continue;
+    if (there.delete(inBytes(file.path)) && (await same(session, file))) continue;
     changed.push(file.path);
     const content = await file.open();
     try {
@@ -41,15 +43,17 @@ export async function putBack(
     }
   }
   if (there.size > 0) await remove(session, [...there]);
-  return [...changed, ...there];
+  return [...changed, ...[...there].map(inWords)];
 }
 
-async function listing(session: SandboxSession): Promise<string[]> {
+/** Resolves with all files that are there then, as {@link bytePaths} has them. */
+async function makeRoom(session: SandboxSession, stored: readonly InputFile[]): Promise<string[]> {
+  const stdin = asRead(stored.map(({ path }) => inBytes(path)));
   const printed: Buffer[] = [];
   const onOutput = (stream: 0 | 1, chunk: Buffer) => void (stream === 0 && printed.push(chunk));
-  const { exitCode } = await session.run(LISTING, { onOutput, keepsOutput: () => true });
+  const { exitCode } = await session.run(PUT_BACK, { stdin, onOutput, keepsOutput: () => true });
   if (exitCode !== 0) throw new CheckError('The files of the workdir could not be listed.');
-  return Buffer.concat(printed).toString().split('\0').filter((path) => path !== ''); // prettier-ignore
+  return bytePaths(Buffer.concat(printed));
 }
 
 async function same(session: SandboxSession, file: InputFile): Promise<boolean> {
@@ -69,7 +73,7 @@ async function hashOf(content: Readable): Promise<string> {
 }
 
 async function remove(session: SandboxSession, paths: string[]): Promise<void> {
-  const stdin = paths.map((path) => `./${path}\0`).join('');
+  const stdin = asRead(paths, './');
   const { exitCode } = await session.run('xargs -0 rm -f --', { stdin });
   if (exitCode !== 0) throw new CheckError('Protected files that were added could not be removed.');
 }

@@ -1,6 +1,7 @@
 import { createReadStream, readFileSync } from 'node:fs';
 import type { Waits } from '../agent/waits.js';
 import type { InputRepository, PushEvent, RepositoryChanges } from '../agent/input-repository.js';
+import { asRead, bytePaths, inWords } from '../checks/protection.js';
 import { SandboxError, type RunResult, type SandboxSession } from '../sandbox/sandbox.js';
 import type { Base } from './clone.js';
 import { RepositoryError, TOO_LARGE } from './repository-error.js';
@@ -85,10 +86,10 @@ export class TaskRepository implements InputRepository {
     const onOutput = (stream: 0 | 1, chunk: Buffer) => void (stream === 0 && printed.push(chunk));
     const how = { env, onOutput, keepsOutput: () => true };
     await this.succeeds(session, FRESH_APPLY, how, 'The changes do not apply to the original commit.');
-    const changed = Buffer.concat(printed).toString().split('\0').filter((path) => path !== '' && isProtected(path)); // prettier-ignore
-    await session.writeFile(`${INPUT}/protected`, changed.map((path) => `${path}\0`).join(''));
+    const changed = bytePaths(Buffer.concat(printed)).filter((path) => isProtected(inWords(path)));
+    await session.writeFile(`${INPUT}/protected`, asRead(changed));
     await this.succeeds(session, FRESH_LAY, { env }, 'The changes were not laid in.');
-    return changed;
+    return changed.map(inWords);
   }
 
   async *push(changes: RepositoryChanges | null): AsyncGenerator<PushEvent, void, unknown> {
