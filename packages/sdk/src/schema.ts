@@ -791,11 +791,15 @@ export interface components {
             archived?: boolean;
             /** @description What one turn may use; null for no limit of its own. */
             budget?: components["schemas"]["Budget"] | null;
+            /** @description What the service runs itself, in a clean copy of the work, when a turn would be completed; `[]` for nothing. A PATCH counts from the next end of a turn on. */
+            checks?: components["schemas"]["Check"][];
             /**
              * @description How much the model thinks, as `GET /v1/models` lists it for the model; without it the default of the model.
              * @enum {string}
              */
             effort?: "low" | "medium" | "high";
+            /** @description How often in a turn the agent may go on when a check has failed: 0 to 10, 2 by default. */
+            maxRepairs?: number;
             /** @description At most 16 pairs of text of your own. A PATCH replaces all of them. */
             metadata?: {
                 [key: string]: string;
@@ -833,9 +837,67 @@ export interface components {
              */
             status?: "enabled" | "disabled";
             /** @description Of which events it is told: types, all of one kind (`task.*`), or all (`*`). */
-            types?: ("task.created" | "task.queued" | "task.running" | "task.awaiting_input" | "task.completed" | "task.cancelled" | "task.failed" | "task.updated" | "task.deleted" | "automation.run_started" | "automation.run_skipped" | "automation.run_failed" | "automation.paused" | "task.*" | "automation.*" | "*")[];
+            types?: ("task.created" | "task.queued" | "task.running" | "task.awaiting_input" | "task.completed" | "task.cancelled" | "task.failed" | "task.updated" | "task.deleted" | "check.started" | "check.completed" | "automation.run_started" | "automation.run_skipped" | "automation.run_failed" | "automation.paused" | "task.*" | "check.*" | "automation.*" | "*")[];
             /** @description Where to send to: `https://`, without user name and password. No address that is not public, however it is spelled, unless the operator allows its network. */
             url?: string;
+        };
+        Check: {
+            /** @description For `bash`, in `repo/` when there is a repository, else in the workdir. Exit code 0 is a pass. */
+            command: string;
+            /** @description Another one for each check of a task. */
+            name: string;
+            /** @description `true`: with the network of the task, without its secrets. `false` is the default. */
+            network?: boolean;
+            /** @description Patterns of paths that the check sees as they were in the beginning, whatever the agent has made of them: `test/**`. */
+            protect?: unknown[];
+            /** @description `false`: what comes of it is told, and decides nothing. `true` is the default. */
+            required?: boolean;
+            /** @description 600 by default; at most as long as any command may take. */
+            timeoutSeconds?: number;
+        };
+        CheckCompletedEvent: {
+            createdAt: components["schemas"]["Timestamp"];
+            data: {
+                checkId: components["schemas"]["Id"];
+                durationMs: number;
+                exitCode: number | null;
+                metadata: {
+                    [key: string]: string;
+                };
+                name: string;
+                /** @enum {string} */
+                phase: "before" | "after";
+                projectId: components["schemas"]["Id"] | null;
+                required: boolean;
+                round: number;
+                /** @enum {string} */
+                status: "passed" | "failed" | "timed_out" | "error";
+            };
+            /** @description `<taskId>-<seq>`. */
+            id: string;
+            seq: number;
+            taskId: components["schemas"]["Id"];
+            /** @enum {string} */
+            type: "check.completed";
+        };
+        CheckStartedEvent: {
+            createdAt: components["schemas"]["Timestamp"];
+            data: {
+                metadata: {
+                    [key: string]: string;
+                };
+                name: string;
+                /** @enum {string} */
+                phase: "before" | "after";
+                projectId: components["schemas"]["Id"] | null;
+                round: number;
+            };
+            /** @description `<taskId>-<seq>`. */
+            id: string;
+            seq: number;
+            taskId: components["schemas"]["Id"];
+            /** @enum {string} */
+            type: "check.started";
         };
         ClonedRepository: {
             /** @description A branch, a tag or a whole commit id; without it the default branch. */
@@ -1172,6 +1234,8 @@ export interface components {
             attachments?: components["schemas"]["Attachment"][];
             /** @description What one turn may use; null for no limit of its own. */
             budget?: components["schemas"]["Budget"] | null;
+            /** @description What the service runs itself, in a clean copy of the work, when a turn would be completed; `[]` for nothing. A PATCH counts from the next end of a turn on. */
+            checks?: components["schemas"]["Check"][];
             /** @description What the agent is to do, or to know. Markdown. */
             content?: string;
             /**
@@ -1184,6 +1248,8 @@ export interface components {
                 slug: string;
                 version?: number | null;
             }) | null;
+            /** @description How often in a turn the agent may go on when a check has failed: 0 to 10, 2 by default. */
+            maxRepairs?: number;
             /** @description At most 16 pairs of text of your own. A PATCH replaces all of them. */
             metadata?: {
                 [key: string]: string;
@@ -1229,7 +1295,7 @@ export interface components {
             /** @description Only events of this project: of its tasks and automations. */
             projectId?: string | null;
             /** @description Of which events it is told: types, all of one kind (`task.*`), or all (`*`). */
-            types: ("task.created" | "task.queued" | "task.running" | "task.awaiting_input" | "task.completed" | "task.cancelled" | "task.failed" | "task.updated" | "task.deleted" | "automation.run_started" | "automation.run_skipped" | "automation.run_failed" | "automation.paused" | "task.*" | "automation.*" | "*")[];
+            types: ("task.created" | "task.queued" | "task.running" | "task.awaiting_input" | "task.completed" | "task.cancelled" | "task.failed" | "task.updated" | "task.deleted" | "check.started" | "check.completed" | "automation.run_started" | "automation.run_skipped" | "automation.run_failed" | "automation.paused" | "task.*" | "check.*" | "automation.*" | "*")[];
             /** @description Where to send to: `https://`, without user name and password. No address that is not public, however it is spelled, unless the operator allows its network. */
             url: string;
         };
@@ -1592,6 +1658,8 @@ export interface components {
         ForkTask: {
             /** @description What one turn of the fork may use; null for no limit of its own. Without it that of the original. */
             budget?: components["schemas"]["Budget"] | null;
+            /** @description What the service runs itself, in a clean copy of the work, when a turn would be completed; `[]` for nothing. A PATCH counts from the next end of a turn on. */
+            checks?: components["schemas"]["Check"][];
             /** @description The next message of the fork. Markdown. Without it the fork waits as `completed`. */
             content?: string;
             /**
@@ -1599,6 +1667,8 @@ export interface components {
              * @enum {string}
              */
             effort?: "low" | "medium" | "high";
+            /** @description How often in a turn the agent may go on when a check has failed: 0 to 10, 2 by default. */
+            maxRepairs?: number;
             /** @description At most 16 pairs of text of your own. Without it those of the original. */
             metadata?: {
                 [key: string]: string;
@@ -2286,7 +2356,7 @@ export interface components {
             /** @description From when on. A date is its beginning in UTC. */
             since: string;
             /** @description Only these of its types. */
-            types?: ("task.created" | "task.queued" | "task.running" | "task.awaiting_input" | "task.completed" | "task.cancelled" | "task.failed" | "task.updated" | "task.deleted" | "automation.run_started" | "automation.run_skipped" | "automation.run_failed" | "automation.paused" | "task.*" | "automation.*" | "*")[];
+            types?: ("task.created" | "task.queued" | "task.running" | "task.awaiting_input" | "task.completed" | "task.cancelled" | "task.failed" | "task.updated" | "task.deleted" | "check.started" | "check.completed" | "automation.run_started" | "automation.run_skipped" | "automation.run_failed" | "automation.paused" | "task.*" | "check.*" | "automation.*" | "*")[];
         };
         Repository: {
             /** @description Where the changes of completed turns go. */
@@ -2536,7 +2606,7 @@ export interface components {
         };
         StatusReason: {
             /** @description For programs. The list is open: take a code that is not in it as one that you do not know. */
-            code: ("recovered" | "paused" | "cancelled" | "owner_removed" | "worker_lost" | "budget_exceeded" | "step_limit" | "output_limit" | "no_progress" | "content_filter" | "model_error" | "model_not_available" | "model_credentials" | "model_gone" | "model_quota" | "model_overloaded" | "sandbox_unavailable" | "runbook_block_failed" | "usage_exhausted" | "storage_exhausted" | "repository_unavailable" | "environment_building" | "environment_failed" | "output_invalid" | "mcp_unavailable" | "engine_failed" | "refusal" | "max_tokens" | "max_turn_requests" | "internal_error") | string;
+            code: ("recovered" | "paused" | "cancelled" | "owner_removed" | "worker_lost" | "budget_exceeded" | "step_limit" | "output_limit" | "no_progress" | "checks_failed" | "checks_unavailable" | "content_filter" | "model_error" | "model_not_available" | "model_credentials" | "model_gone" | "model_quota" | "model_overloaded" | "sandbox_unavailable" | "runbook_block_failed" | "usage_exhausted" | "storage_exhausted" | "repository_unavailable" | "environment_building" | "environment_failed" | "output_invalid" | "mcp_unavailable" | "engine_failed" | "refusal" | "max_tokens" | "max_turn_requests" | "internal_error") | string;
             /** @description For people. */
             message: string;
             /** @description Whether a new message may bring the task further without any other change. */
@@ -2658,6 +2728,20 @@ export interface components {
                 /** @description Whether there is no `changes.patch`, because it is too large or the workspace has no room for it. */
                 patchOmitted: boolean;
             } | null;
+            /** @description What the service has found out about the work by itself. */
+            checks: {
+                /** @description In the last round; also what was not required, or could not be carried out. */
+                failed: number;
+                /** @description In the last round. */
+                passed: number;
+                /** @description How often the agent went on in this turn, because a check had failed. */
+                repairs: number;
+                /**
+                 * @description Of its last turn. `none`: the task has no checks. `error`: one could not be carried out.
+                 * @enum {string}
+                 */
+                status: "none" | "pending" | "running" | "passed" | "failed" | "error";
+            };
             createdAt: components["schemas"]["Timestamp"];
             /** @description The user or service account that the task belongs to. */
             createdBy: components["schemas"]["Person"];
@@ -2780,6 +2864,42 @@ export interface components {
             /** @description Tokens that go in and come out, together. */
             maxTokens: number | null;
         };
+        /** @description What became of a check. */
+        TaskCheck: {
+            /** @description Null where the workspace shows no tool activity. */
+            command: string | null;
+            createdAt: components["schemas"]["Timestamp"];
+            durationMs: number;
+            /** @description Null when its command did not end by itself. */
+            exitCode: number | null;
+            id: components["schemas"]["Id"];
+            name: string;
+            /** @description The last 64 KiB of both streams, as they came; null as `command`. */
+            output: string | null;
+            /** @description Of all that it wrote. */
+            outputBytes: number;
+            /**
+             * @description `before`: on the original; `after`: on what the turn came to.
+             * @enum {string}
+             */
+            phase: "before" | "after";
+            /** @description Paths that the agent had changed, and the check saw as they were in the beginning. */
+            protectedChanged: string[];
+            required: boolean;
+            /** @description How often the agent had mended its work in this turn by then. */
+            round: number;
+            /**
+             * @description `error`: it could not be carried out, and says nothing of the work.
+             * @enum {string}
+             */
+            status: "passed" | "failed" | "timed_out" | "error";
+            turn: number;
+        };
+        TaskChecksListResponse: {
+            checks: components["schemas"]["TaskCheck"][];
+            /** @description For the query parameter `cursor`; null at the end. */
+            nextCursor: string | null;
+        };
         TaskDeletedEvent: {
             createdAt: components["schemas"]["Timestamp"];
             data: {
@@ -2801,7 +2921,7 @@ export interface components {
             type: "task.deleted";
         };
         /** @description Told apart by `type`. New types and fields may be added: ignore what you do not know. */
-        TaskEvent: components["schemas"]["TaskStatusEvent"] | components["schemas"]["TaskUpdatedEvent"] | components["schemas"]["MessageEvent"] | components["schemas"]["MessageWithdrawnEvent"] | components["schemas"]["ToolEvent"] | components["schemas"]["FileEvent"] | components["schemas"]["InteractionCreatedEvent"] | components["schemas"]["InteractionSettledEvent"];
+        TaskEvent: components["schemas"]["TaskStatusEvent"] | components["schemas"]["TaskUpdatedEvent"] | components["schemas"]["MessageEvent"] | components["schemas"]["MessageWithdrawnEvent"] | components["schemas"]["ToolEvent"] | components["schemas"]["FileEvent"] | components["schemas"]["InteractionCreatedEvent"] | components["schemas"]["InteractionSettledEvent"] | components["schemas"]["CheckStartedEvent"] | components["schemas"]["CheckCompletedEvent"];
         TaskEventsResponse: {
             /** @description Whether nothing more was there. */
             caughtUp: boolean;
@@ -3196,7 +3316,7 @@ export interface components {
             delivery: components["schemas"]["WholeWebhookDelivery"];
         };
         /** @description Told apart by `type`. New types and fields may be added: ignore what you do not know. */
-        WorkspaceEvent: components["schemas"]["TaskStatusEvent"] | components["schemas"]["TaskUpdatedEvent"] | components["schemas"]["TaskDeletedEvent"] | components["schemas"]["AutomationEvent"];
+        WorkspaceEvent: components["schemas"]["TaskStatusEvent"] | components["schemas"]["TaskUpdatedEvent"] | components["schemas"]["CheckStartedEvent"] | components["schemas"]["CheckCompletedEvent"] | components["schemas"]["TaskDeletedEvent"] | components["schemas"]["AutomationEvent"];
         WorkspaceEventsResponse: {
             /** @description Whether nothing more was there. */
             caughtUp: boolean;
