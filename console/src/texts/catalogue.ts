@@ -2,6 +2,7 @@
 export { attachments } from './attachments.ts';
 export { automationEditor, automations } from './automations.ts';
 export { chart } from './chart.ts';
+export { checks } from './checks.ts';
 export { common } from './common.ts';
 export { cron } from './cron.ts';
 export { environmentField } from './environment-field.ts';
