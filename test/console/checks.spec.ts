@@ -45,7 +45,7 @@ describeInBrowser('the checks of a task, in its page', () => {
     await head(page, '1 failed, 1 passed, mending 1 of 2').or(head(page, '1 failed, mending 1 of 2')).waitFor();
     await page.getByText('These checks did not pass: done. The agent goes on; it may do so 2 times').waitFor();
     // What it wrote is one click away.
-    await one(page, 'done').getByText('done', { exact: true }).click();
+    await one(page, 'done').locator('summary').click();
     await one(page, 'done').getByRole('group', { name: 'Output of done' }).getByText('line of the check').waitFor();
     again.answer(bash('echo yes >done.txt'));
     (await model.asked()).answer({ text: 'Done.' });
@@ -121,14 +121,14 @@ describeInBrowser('the checks of a task, in its page', () => {
     // What the service refuses stands at its field.
     browser.allow(/status of 400/);
     await start(page).click();
-    await page.getByRole('alert').filter({ hasText: 'small letters, digits and hyphens' }).waitFor();
-    expect(await page.getByLabel('Name of check 2').getAttribute('aria-invalid')).toBe('true');
-    await page.getByLabel('Name of check 2').fill('lint');
-    await start(page).click();
     await page.getByRole('alert').filter({ hasText: 'patterns of paths' }).waitFor();
     await page.getByRole('button', { name: 'Remove the tag ../x' }).click();
     await page.getByLabel('Protected paths').fill('test/**');
     await page.keyboard.press('Enter');
+    await start(page).click();
+    await page.getByRole('alert').filter({ hasText: 'small letters, digits and hyphens' }).waitFor();
+    expect(await page.getByLabel('Name of check 2').getAttribute('aria-invalid')).toBe('true');
+    await page.getByLabel('Name of check 2').fill('lint');
     // It is part of the draft.
     await page.reload();
     expect(await page.getByLabel('Command of check 1').inputValue()).toBe('npm test');

@@ -1,3 +1,4 @@
+import { useState } from 'react';
 import type { TaskCheck } from '../../../api/client.ts';
 import { t } from '../../../texts/index.ts';
 import { Code, exactly } from '../../../ui/code.tsx';
@@ -16,24 +17,27 @@ export function Check({ check, before }: { check: TaskCheck; before: TaskCheck['
   const texts = t.checks;
   const line = <Line check={check} before={before} />;
   const more = paths.length - PATHS;
+  const [open, setOpen] = useState(false);
   return (
     <>
       {command === null && output === null ? (
         <div className={css.line}>{line}</div>
       ) : (
-        <details>
+        <details open={open} onToggle={(event) => setOpen(event.currentTarget.open)}>
           <summary className={css.line}>
             {line}
             <Icon className={css.chevron} name="ChevronRight" size={13} />
           </summary>
-          <div className={css.body}>
-            {command !== null && <Code plain code={command} language="bash" label={texts.command(name)} />}
-            {more > 0 && <Paths paths={paths} />}
-            {output !== null && <Terminal stdout={output} label={texts.output(name)} />}
-          </div>
+          {open && (
+            <div className={css.body}>
+              {command !== null && <Code plain code={command} language="bash" label={texts.command(name)} />}
+              {more > 0 && <Paths paths={paths} />}
+              {output !== null && <Terminal stdout={output} label={texts.output(name)} />}
+            </div>
+          )}
         </details>
       )}
-      {paths.length > 0 && <Paths paths={paths.slice(0, PATHS)} more={more} />}
+      {paths.length > 0 && !(open && more > 0) && <Paths paths={paths.slice(0, PATHS)} more={more} />}
     </>
   );
 }
