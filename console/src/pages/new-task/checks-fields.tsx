@@ -18,7 +18,7 @@ export function ChecksFields({
   said: (param: string) => string | null;
 }) {
   const { lines, protect, maxRepairs } = draft;
-  const texts = t.checks;
+  const texts = t.checksForm;
   const wrong = said('checks');
   const notPaths = lines.some((_, n) => said(`checks[${n}].protect`) !== null);
   const names = namesOf(lines);

@@ -14,7 +14,7 @@ const PATHS = 3;
 /** One that has ended: its line, and what it wrote one click away. */
 export function Check({ check, before }: { check: TaskCheck; before: TaskCheck['status'] | undefined }) {
   const { name, command, output, protectedChanged: paths } = check;
-  const texts = t.checks;
+  const texts = t.checksPanel;
   const line = <Line check={check} before={before} />;
   const more = paths.length - PATHS;
   const [open, setOpen] = useState(false);
@@ -44,7 +44,7 @@ export function Check({ check, before }: { check: TaskCheck; before: TaskCheck['
 
 function Line({ check, before }: { check: TaskCheck; before: TaskCheck['status'] | undefined }) {
   const { name, command, required, status, exitCode, durationMs } = check;
-  const texts = t.checks;
+  const texts = t.checksPanel;
   const how = [
     texts.is[status],
     status === 'failed' && exitCode !== null && texts.exit(exitCode),
@@ -67,11 +67,11 @@ function Line({ check, before }: { check: TaskCheck; before: TaskCheck['status']
 function Paths({ paths, more = 0 }: { paths: string[]; more?: number }) {
   return (
     <p className={css.paths}>
-      {t.checks.notUsed}{' '}
+      {t.checksPanel.notUsed}{' '}
       {paths.map((path) => (
         <code key={path}>{exactly(path)}</code>
       ))}{' '}
-      {more > 0 && t.checks.more(more)}
+      {more > 0 && t.checksPanel.more(more)}
     </p>
   );
 }

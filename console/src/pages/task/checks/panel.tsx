@@ -20,7 +20,7 @@ export default function ChecksPanel({ task, aside }: { task: Task; aside: boolea
   const state = useChecksState(task);
   const query = useInfiniteQuery(checksQuery(task.id));
   const [chosen, setChosen] = useState<boolean | null>(null);
-  const texts = t.checks;
+  const texts = t.checksPanel;
   if (state === null) return null;
   const { look, words, now } = state;
   const checks = query.data?.pages.flatMap(({ items }) => items) ?? [];
@@ -34,16 +34,16 @@ export default function ChecksPanel({ task, aside }: { task: Task; aside: boolea
   const open = chosen ?? (!aside && !matchMedia(LOW).matches);
   const hidden = last?.checks.some(({ output }) => output === null) === true;
   return (
-    <section className={css.panel} aria-label={texts.title}>
+    <section className={css.panel} aria-label={t.checks.title}>
       <button type="button" className={css.head} aria-expanded={open} onClick={() => setChosen(!open)}>
         <CheckMark look={look} />
-        <strong>{texts.title}</strong>
+        <strong>{t.checks.title}</strong>
         <span className="ellipsis">{words}</span>
         <span className="grow" />
         <Icon name={open ? 'ChevronDown' : 'ChevronRight'} size={13} />
       </button>
       {open && (
-        <div className={css.scroll} data-scrollable tabIndex={0} role="group" aria-label={texts.title}>
+        <div className={css.scroll} data-scrollable tabIndex={0} role="group" aria-label={t.checks.title}>
           {query.error !== null && <Failure error={query.error} retry={() => void query.refetch()} />}
           <ul className={css.list} aria-label={texts.last}>
             {last?.checks.map((check) => (
@@ -77,7 +77,7 @@ interface EarlierProps {
 
 function Earlier({ rounds, before, query }: EarlierProps) {
   const [open, setOpen] = useState(false);
-  const texts = t.checks;
+  const texts = t.checksPanel;
   return (
     <details className={css.earlier} open={open} onToggle={(event) => setOpen(event.currentTarget.open)}>
       <summary>{texts.earlier}</summary>
