@@ -8,7 +8,7 @@ const TARGETS = ['chrome125', 'edge125', 'firefox128', 'safari17.5'];
 
 /** What several pages share. */
 const SHARED =
-  /\/console\/src\/(ui\/(code|form|tags|download|attachments|records)\.|texts\/(form|attachments|records|tasks)\.|pages\/projects\/project-select|api\/(task-actions|upload))/;
+  /\/console\/src\/(ui\/(code|form|tags|download|attachments|records)\.|texts\/(form|attachments|records|tasks|task|review|reading|environment-field|checks)\.|pages\/projects\/project-select|api\/(task-actions|upload))/;
 
 const SERVICE = 'http://127.0.0.1:3000';
 

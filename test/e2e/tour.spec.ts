@@ -71,8 +71,9 @@ function installed(...programs: string[]): boolean {
     expect(lines).toEqual(expect.arrayContaining(['runbook', 'awaiting_input', '  "question": "Which order?",']));
     // The stream beside them, from its first frame to its last.
     expect(lines).toEqual(expect.arrayContaining(['- stream.ready', '2 task.created', '- stream.end']));
-    // The answer is taken, the file is sorted, and the next turn is cancelled.
-    expect(lines.slice(-5)).toEqual([expect.any(String), 'a', 'b', 'queued', 'cancelled']);
+    // The answer is taken, the file is sorted, the next turn is cancelled, and another task has passed its check.
+    const checked = ['["completed","passed"]', 'sorted: passed, exit code 0'];
+    expect(lines.slice(-7)).toEqual([expect.any(String), 'a', 'b', 'queued', 'cancelled', ...checked]);
   }, 120_000);
 
   slowIt('the SDK: its program shows the events, answers and prints the file', async () => {

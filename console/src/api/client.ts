@@ -4,7 +4,7 @@ import { connection } from './connection.ts';
 
 export type * from '@millwright/sdk';
 export type { File as StoredFile } from '@millwright/sdk';
-export { ConnectionError, isFinal, MillwrightError } from '@millwright/sdk';
+export { checkName, ConnectionError, isFinal, MillwrightError } from '@millwright/sdk';
 
 /** What a run waits for when that takes a while. */
 export interface Waiting {

@@ -144,6 +144,7 @@ function stale(taskId: string, event: TaskEvent): void {
       void queryClient.invalidateQueries({ queryKey: taskQuery(taskId).queryKey });
     }, TOGETHER_MS);
   }
+  if (event.type.startsWith('check.')) void queryClient.invalidateQueries({ queryKey: ['checks', taskId] });
   if (event.type === 'file.published') void queryClient.invalidateQueries({ queryKey: ['task-files', taskId] });
 }
 

@@ -2,6 +2,9 @@
 export { attachments } from './attachments.ts';
 export { automationEditor, automations } from './automations.ts';
 export { chart } from './chart.ts';
+export { checks } from './checks.ts';
+export { checksForm } from './checks-form.ts';
+export { checksPanel } from './checks-panel.ts';
 export { common } from './common.ts';
 export { cron } from './cron.ts';
 export { environmentField } from './environment-field.ts';

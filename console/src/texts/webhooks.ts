@@ -28,6 +28,7 @@ export const webhooks = {
   typesHint: 'Ids, statuses and your metadata are sent; never a text, a title or a file name.',
   everythingLabel: 'Everything, also what comes with later versions',
   taskAll: 'All events of tasks',
+  checkAll: 'All events of checks',
   automationAll: 'All events of automations',
   typeWords: {
     'task.created': 'A task was created',
@@ -39,6 +40,8 @@ export const webhooks = {
     'task.cancelled': 'It was cancelled',
     'task.updated': 'Its title, tags or project changed',
     'task.deleted': 'It was deleted',
+    'check.started': 'A check of a task began',
+    'check.completed': 'A check ended',
     'automation.run_started': 'A run made a task',
     'automation.run_skipped': 'A run was left out',
     'automation.run_failed': 'A run failed',

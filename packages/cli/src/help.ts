@@ -28,6 +28,9 @@ const VERBS: Record<string, VerbHelp> = {
       ['--max-steps N', 'so many steps at most'],
       ['--metadata k=v', 'kept with the task; may come several times'],
       ['--tag T', 'a word to find it by; may come several times'],
+      ['--check COMMAND', 'the service runs it in a clean copy of the work before it is done; may come several times'],
+      ['--protect GLOB', 'such paths the checks see as they were at first, such as test/**; may come several times'],
+      ['--max-repairs N', 'how often in a turn the agent may mend what a check has found; 2 without it'],
       ['--schema FILE', 'a JSON Schema that the answer has to fit; that JSON alone goes to standard output'],
       ['--detach', 'does not follow: prints the task and ends'],
       OUT,
@@ -113,6 +116,12 @@ const VERBS: Record<string, VerbHelp> = {
     lines: [['files TASK', 'lists its files']],
     options: [OUT, ['--zip FILE', 'saves all of them as one zip']],
     example: 'mw files 01a2047b-2b2f-71b6-93df-54922585c41e --out results',
+  },
+  checks: {
+    lines: [
+      ['checks TASK', 'lists what became of its checks, newest first, with the end of what those wrote that failed'],
+    ],
+    example: 'mw checks 01a2047b-2b2f-71b6-93df-54922585c41e',
   },
   network: {
     lines: [['network TASK', 'lists the hosts that its commands reached or were refused']],

@@ -1,5 +1,6 @@
 // What a person sees of a task while it is followed: answers on standard output, progress on standard error.
 import type { Delta, Task, TaskEvent } from '@millwright/sdk';
+import { howItEnded } from './checks.js';
 import { faint, plain, short } from './terminal.js';
 import { type Entry, type ToolCall, Transcript } from './transcript.js';
 
@@ -31,7 +32,9 @@ export class Progress {
     if (event.type === 'file.published') {
       const { name, size } = event.data.file;
       this.note(`+ ${plain(name)} (${size} bytes)`);
-    } else if ('seq' in event && 'data' in event && 'status' in event.data) this.status(event.data);
+    } else if (event.type === 'check.started') this.note(`▸ check ${plain(event.data.name)}`);
+    else if (event.type === 'check.completed') this.note(`${MARK}${plain(event.data.name)} ${howItEnded(event.data)}`);
+    else if ('seq' in event && 'data' in event && 'status' in event.data) this.status(event.data);
   }
 
   /** What the task waits for, if it does. */

@@ -3,6 +3,7 @@ import { text } from 'node:stream/consumers';
 import type { CreateTask, ListTasks, Reply, Task, TaskStatus } from '@millwright/sdk';
 import { fileFrom, saveTo } from '@millwright/sdk/node';
 import { client, login } from './account.js';
+import { checks, checksIn } from './checks.js';
 import { download, stay } from './following.js';
 import { type Line, UsageError, type Verb } from './line.js';
 import { listen } from './listen.js';
@@ -15,7 +16,7 @@ const run: Verb = {
   words: ['CONTENT|-'],
   options: {
     file: 'texts', project: 'text', environment: 'text', model: 'text', effort: 'text', approvals: 'text', 'when-blocked': 'text', 'max-steps': 'text',
-    metadata: 'texts', tag: 'texts', schema: 'text', detach: 'switch', out: 'text',
+    metadata: 'texts', tag: 'texts', check: 'texts', protect: 'texts', 'max-repairs': 'text', schema: 'text', detach: 'switch', out: 'text',
   },
   async run(line) {
     const mw = client();
@@ -186,7 +187,7 @@ const network: Verb = {
 /** All of them, by their names. */
 export const VERBS: Record<string, Verb | undefined> = {
   login: { words: [], options: { url: 'text' }, run: login },
-  run, follow, send, withdraw, answer, cancel, pause, resume, fork, archive, tasks, show, files, network, verify, listen,
+  run, follow, send, withdraw, answer, cancel, pause, resume, fork, archive, tasks, show, files, checks, network, verify, listen,
 }; // prettier-ignore
 
 function printTask(line: Line, task: Task): number {
@@ -216,6 +217,7 @@ async function taskOf(line: Line): Promise<CreateTask> {
     ...(maxSteps && { budget: { maxSteps } }),
     ...(metadata && { metadata }),
     ...(tags.length > 0 && { tags }),
+    ...checksIn(line),
   };
 }
 

@@ -1,4 +1,5 @@
 // The client of a Millwright service (reference §19). `@millwright/sdk/node` adds file paths.
+export { checkName } from './checks.js';
 export { Millwright, type WorkspaceEventsOptions } from './client.js';
 export * from './errors.js';
 export { fold } from './fold.js';

@@ -5,6 +5,7 @@ import { useContext } from '../../shell/can.ts';
 import { remember, remembered } from '../../shell/url.ts';
 import { t } from '../../texts/index.ts';
 import type { KeptUpload } from '../../ui/attachments.tsx';
+import { checksIn, type ChecksDraft, NO_CHECKS } from './checks-draft.ts';
 import { NO_ENVIRONMENT } from '../projects/environment-select.tsx';
 import {
   isAddress,
@@ -28,6 +29,7 @@ export interface Draft {
   environment: string;
   repository: RepositoryDraft;
   budget: { maxSteps: string; maxTokens: string; maxMinutes: string; maxCost: string };
+  checks: ChecksDraft;
   tags: string[];
   outputSchema: string;
 }
@@ -44,6 +46,7 @@ export const EMPTY: Draft = {
   environment: '',
   repository: NO_REPOSITORY,
   budget: { maxSteps: '', maxTokens: '', maxMinutes: '', maxCost: '' },
+  checks: NO_CHECKS,
   tags: [],
   outputSchema: '',
 };
@@ -102,6 +105,8 @@ export function bodyOf(draft: Draft): CreateTask {
   const { title, content, uploads, model, effort, approvals, whenBlocked, projectId, repository } = draft;
   const { environment, tags, outputSchema } = draft;
   const budget = budgetOf(draft.budget);
+  const checks = checksIn(draft.checks);
+  const maxRepairs = checks.length === 0 ? null : numberOf('maxRepairs', draft.checks.maxRepairs);
   const where = repositoryOf(repository, nameOf(draft));
   if (where !== undefined && !isAddress(where.url)) throw new FieldError('repository.url', t.repositories.notAddress);
   return {
@@ -116,6 +121,8 @@ export function bodyOf(draft: Draft): CreateTask {
     ...(whenBlocked !== 'fail' && { whenBlocked }),
     ...(budget !== null && { budget }),
     ...(where !== undefined && { repository: where }),
+    ...(checks.length > 0 && { checks }),
+    ...(maxRepairs !== null && { maxRepairs }),
     ...(tags.length > 0 && { tags }),
     ...(outputSchema.trim() !== '' && { outputSchema: schemaOf(outputSchema) }),
   };
@@ -193,6 +200,8 @@ export function draftOf(task: Task, first: Message | undefined): Draft {
       maxMinutes: budget?.maxDurationSeconds == null ? '' : text(budget.maxDurationSeconds / 60),
       maxCost: budget?.maxCost ?? '',
     },
+    // The task does not say what they were.
+    checks: NO_CHECKS,
     tags: task.tags,
     outputSchema: task.outputSchema === null ? '' : JSON.stringify(task.outputSchema, null, 2),
   };

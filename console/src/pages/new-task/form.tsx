@@ -21,7 +21,7 @@ import { Options } from './options.tsx';
 const LONGEST = 200_000;
 /** The fields that show what is said of them. */
 const FIELDS =
-  /^(content|attachments|title|projectId|environment|model|effort|approvals|budget|repository|tags|outputSchema)\b/;
+  /^(content|attachments|title|projectId|environment|model|effort|approvals|budget|repository|checks|maxRepairs|tags|outputSchema)\b/;
 
 export function NewTaskForm({
   draft,

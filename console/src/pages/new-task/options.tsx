@@ -7,6 +7,7 @@ import { TagInput } from '../../ui/tags.tsx';
 import { Segmented, ui } from '../../ui/ui.tsx';
 import { EnvironmentSelect } from '../projects/environment-select.tsx';
 import { ProjectSelect } from '../projects/project-select.tsx';
+import { ChecksFields } from './checks-fields.tsx';
 import { type Draft } from './draft.ts';
 import css from './new-task.module.css';
 
@@ -99,6 +100,13 @@ export function Options({ draft, change, models = [], model, said }: Props) {
         {draft.whenBlocked === 'wait' && ` ${t.form.waitHint}`}
       </p>
       <Budget draft={draft} change={change} said={said} />
+      <Fold title={t.checks.title} filled={draft.checks.lines.length > 0}>
+        <ChecksFields
+          draft={draft.checks}
+          change={(values) => change({ checks: { ...draft.checks, ...values } })}
+          said={said}
+        />
+      </Fold>
       <More draft={draft} change={change} said={said} />
     </>
   );

@@ -176,6 +176,12 @@ function noteOf(name: string, data: unknown): string | null {
       return text('message');
     case 'workdir':
       return Number.isNaN(Number(fields.lostSteps)) ? null : t.task.quiet.workdir(Number(fields.lostSteps));
+    case 'checks': {
+      const failed = Array.isArray(fields.failed)
+        ? fields.failed.map((one) => exactly(textOf(fieldsOf(one).name)))
+        : [];
+      return failed.length === 0 ? null : t.checks.goesOn(failed.join(', '), Number(fields.repairsLeft));
+    }
     case 'output_errors':
       return t.task.quiet.output(text('errors'));
     default:

@@ -13,7 +13,7 @@ import type { DiffFile } from '../../ui/patch.ts';
 import { Button, cx, Empty, Segmented, ui, Warning } from '../../ui/ui.tsx';
 import { ApplyLocally } from './apply-locally.tsx';
 import { FileText, PatchText } from './file-text.tsx';
-import { Reading } from './files.tsx';
+import { Reading } from './reading.tsx';
 import { Review } from './review/review.tsx';
 import css from './task.module.css';
 

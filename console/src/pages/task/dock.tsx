@@ -1,9 +1,11 @@
 // Below the conversation, always in view: what the agent asks, and a box to write to it. A box that somebody writes in stays where
 // it is and keeps the focus, whatever arrives: else the next letters would go to the page, and a letter can be a shortcut.
-import { useRef, useState } from 'react';
+import { Suspense, useRef, useState } from 'react';
+import { checksOf } from '../../api/check-queries.ts';
 import type { Interaction, Task } from '../../api/client.ts';
 import { useAnswer } from '../../api/task-actions.ts';
 import { useCan } from '../../shell/can.ts';
+import { program } from '../../shell/program.ts';
 import { t } from '../../texts/index.ts';
 import { Ago } from '../../ui/ago.tsx';
 import { Icon } from '../../ui/icon.tsx';
@@ -13,6 +15,8 @@ import { Composer } from './composer.tsx';
 import { pressed } from './press.ts';
 import { AskedText, Question } from './question.tsx';
 import css from './dock.module.css';
+
+const ChecksPanel = program(() => import('./checks/panel.tsx'));
 
 interface Props {
   task: Task;
@@ -28,6 +32,7 @@ export function Dock(props: Props) {
   const { ask, open } = props;
   return (
     <div className={css.dock}>
+      <Checks {...props} />
       {ask && (
         <section className={css.ask} data-type={ask.type} aria-label={t.task.asks[ask.type]}>
           <AskHead ask={ask} />
@@ -36,6 +41,16 @@ export function Dock(props: Props) {
       )}
       {open && <p className={css.readOnly}>{t.task.readOnly}</p>}
     </div>
+  );
+}
+
+/** Of a task that has some. */
+function Checks({ task, ask, open }: Props) {
+  if (!open || checksOf(task).status === 'none') return null;
+  return (
+    <Suspense fallback={null}>
+      <ChecksPanel task={task} aside={ask !== null} />
+    </Suspense>
   );
 }
 
@@ -64,6 +79,7 @@ function WritingDock({ task, ask, open }: Props) {
   const asks = ask === null ? over : [...over.filter(({ id }) => id !== ask.id), ask];
   return (
     <div className={css.dock}>
+      <Checks task={task} ask={ask} open={open} />
       {asks.map((one) => (
         <Asking
           key={one.id}

@@ -45,9 +45,7 @@ export function Ending({ task }: { task: Task }) {
                 <code>{reason.code}</code>
               </p>
             )}
-            <p className={css.hint}>
-              {status === 'failed' && reason?.retryable === false ? t.task.hintNotRetryable : t.task.hint}
-            </p>
+            <p className={css.hint}>{hintOf(task)}</p>
           </div>
         </div>
       );
@@ -61,6 +59,11 @@ export function Ending({ task }: { task: Task }) {
     default:
       return null;
   }
+}
+
+function hintOf({ status, statusReason }: Task): string {
+  if (statusReason?.code === 'checks_failed') return t.checks.hint;
+  return status === 'failed' && statusReason?.retryable === false ? t.task.hintNotRetryable : t.task.hint;
 }
 
 /** Nothing goes on: it is paused, or waits for what blocks it. */

@@ -11,9 +11,18 @@ import { bytes } from '../../ui/format.ts';
 import { Icon } from '../../ui/icon.tsx';
 import { Button, cx, Empty, Failure, Skeleton } from '../../ui/ui.tsx';
 import { FileText, kindOf, TextOf } from './file-text.tsx';
+import { Reading } from './reading.tsx';
 import css from './task.module.css';
 
-export function Files({ taskId, list, error }: { taskId: string; list: StoredFile[] | undefined; error: unknown }) {
+export default function Files({
+  taskId,
+  list,
+  error,
+}: {
+  taskId: string;
+  list: StoredFile[] | undefined;
+  error: unknown;
+}) {
   const [view, setView] = useParam('view', '');
   if (list === undefined) return <Reading error={error} />;
   if (list.length === 0) {
@@ -118,12 +127,4 @@ export function Shown({ name, mediaType, bytes: data }: { name: string; mediaTyp
     return () => URL.revokeObjectURL(made);
   }, [data, mediaType]);
   return url === '' ? null : <img src={url} alt={name} />;
-}
-
-export function Reading({ error }: { error: unknown }) {
-  return (
-    <div className={css.scroll}>
-      <div className={css.wide}>{error ? <Failure error={error} /> : <Skeleton w="100%" h={260} />}</div>
-    </div>
-  );
 }

@@ -11,6 +11,7 @@ import { Confirm } from '../../ui/form.tsx';
 import { Icon } from '../../ui/icon.tsx';
 import { PullRequest } from '../../ui/pull-request.tsx';
 import { Button, copy, Skeleton, StatusLabel, toast, toastError } from '../../ui/ui.tsx';
+import { ChecksBadge } from './checks/badge.tsx';
 import { Menu, type MenuItem } from './menu.tsx';
 import css from './task.module.css';
 
@@ -38,6 +39,7 @@ export function Head({ task, panel, togglePanel }: HeadProps) {
         <Skeleton w={220} h={14} />
       )}
       {task && <StatusLabel pill status={task.status} />}
+      {task && <ChecksBadge task={task} />}
       {task?.pullRequest && <PullRequest {...task.pullRequest} />}
       {task?.archived && <span className={css.badge}>{t.task.details.archived}</span>}
       <span className="grow" />

@@ -16,14 +16,15 @@ import { Empty, Failure, Skeleton, ui } from '../../ui/ui.tsx';
 import { Conversation } from './conversation.tsx';
 import { Details } from './details.tsx';
 import { Dock } from './dock.tsx';
-import { Files, Reading } from './files.tsx';
 import { Head } from './head.tsx';
 import { Decisions, LiveContext } from './live.ts';
+import { Reading } from './reading.tsx';
 import { planOf } from './steps.ts';
 import css from './task.module.css';
 
 // Patches are read more seldom than conversations, and reviewed by a program of their own.
 const Changes = program(() => import('./changes.tsx'));
+const Files = program(() => import('./files.tsx'));
 const Folder = program(() => import('./folder/folder.tsx'));
 
 const TABS = ['conversation', 'changes', 'files', 'folder'] as const;

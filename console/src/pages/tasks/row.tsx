@@ -1,5 +1,6 @@
 import { memo } from 'react';
 import { Link } from 'wouter';
+import { checksOf } from '../../api/check-queries.ts';
 import { type Task, waitingOf } from '../../api/client.ts';
 import { queryClient, taskQuery } from '../../api/queries.ts';
 import { t } from '../../texts/index.ts';
@@ -109,6 +110,7 @@ export const Row = memo(function Row({ task, project, byChange, selected, onSele
           </span>
         )}
         {pullRequest && <PullRequest {...pullRequest} />}
+        <Checks task={task} />
         {changes !== null && (
           <span
             className={cx(css.changes, 'num')}
@@ -139,6 +141,20 @@ export const Row = memo(function Row({ task, project, byChange, selected, onSele
     </li>
   );
 });
+
+/** What came of its checks: a small mark, and words for those who do not see it. */
+function Checks({ task }: { task: Task }) {
+  const { status, passed, failed } = checksOf(task);
+  const texts = t.checks;
+  if (status !== 'passed' && status !== 'failed' && status !== 'error') return null;
+  const words = status === 'error' ? texts.error : status === 'passed' ? texts.passed(passed, failed) : texts.failed(failed, passed); // prettier-ignore
+  return (
+    <span className={css.checks} data-status={status} title={texts.ofTask(words)}>
+      <Icon name={MARKS[status]} size={14} title={texts.ofTask(words)} />
+    </span>
+  );
+}
+const MARKS = { passed: 'Check', failed: 'X', error: 'Alert' } as const;
 
 /** The repository by its short name, and the branch: what is pushed to, else what it was made from. */
 function whereOf({ repository }: Task): string {

@@ -2,7 +2,7 @@
 import { t } from '../../texts/index.ts';
 
 export const TYPES: string[] = Object.keys(t.webhooks.typeWords);
-export const KINDS = ['task', 'automation'] as const;
+export const KINDS = ['task', 'check', 'automation'] as const;
 export const TEST = 'webhook.test';
 
 export function typesInWords(types: string[]): string {

@@ -114,7 +114,7 @@ function Types({ said, value, onChange }: ReturnType<typeof fieldOf<Draft, 'type
       </Check>
     );
   };
-  const all = { task: w.taskAll, automation: w.automationAll };
+  const all = { task: w.taskAll, check: w.checkAll, automation: w.automationAll };
   return (
     <div className={records.part}>
       <Group label={w.types}>

@@ -8,7 +8,7 @@ import { t } from '../../../texts/index.ts';
 import { Ago } from '../../../ui/ago.tsx';
 import { bytes, clockTime, dayOf } from '../../../ui/format.ts';
 import { Button, cx, Empty, ui } from '../../../ui/ui.tsx';
-import { Reading } from '../files.tsx';
+import { Reading } from '../reading.tsx';
 import css from './folder.module.css';
 import { EntryView } from './entry-view.tsx';
 import { foldersOf } from './paths.ts';
