@@ -59,6 +59,9 @@ interface Asked {
   body?: string;
 }
 
+/** Of an attempt that the proxy may end without a word, for it cannot read it. */
+export const ANYTHING = /(?:)/;
+
 /** A request, whose connection ends with its answer. */
 export function http(
   host: string,

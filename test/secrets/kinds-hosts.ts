@@ -1,5 +1,5 @@
 // The value at a host that it is not for.
-import { ask, base64, bearer, http, type Kind, nameOf, pick, portOf, type Scene } from './attempt.js';
+import { ANYTHING, ask, base64, bearer, http, type Kind, nameOf, pick, portOf, type Scene } from './attempt.js';
 
 const REACHED = /seen /;
 const NOT_ALLOWED = /is not among the hosts/;
@@ -41,6 +41,7 @@ export const HOSTS: Kind[] = [
   },
   {
     name: 'CONNECT, spelled otherwise',
+    shows: ANYTHING,
     make: ({ bound, thief, token }, n) => {
       const [host, port] = [nameOf(bound), portOf(bound)];
       const place = pick([`ALLOWED.test:${port}`, `${host}.:${port}`, `${host}@${thief}`, `${thief}#${bound}`, `%61llowed.test:${port}`, `${host}:0${port}`, `${host}: ${port}`, `${host}\t:${port}`, `${host}:${port}/`, `${host}%00.${thief}`, `\xef\xbd\x81llowed.test:${port}`], n); // prettier-ignore

@@ -1,5 +1,5 @@
 // What lies about in the sandbox, and beside it.
-import { ask, bearer, http, type Kind, pick, type Scene } from './attempt.js';
+import { ANYTHING, ask, bearer, http, type Kind, pick, type Scene } from './attempt.js';
 
 const shell = (command: string) => ({ shell: command });
 /** A program that has used the value, and is alive: Python keeps its answer, curl its request. */
@@ -47,6 +47,7 @@ const ALL: Kind[] = [
   },
   {
     name: 'the socket of the proxy',
+    shows: ANYTHING,
     make: ({ bound, token }, n) => shell(`node -e '
       const socket = require("net").connect("/opt/millwright/network");
       socket.on("data", (data) => process.stdout.write(data)).on("error", (error) => console.log(error.message)).on("close", () => process.exit());

@@ -6,7 +6,7 @@ import { limited, reasonOf } from './signals.js';
 import type { CallOptions, Query } from './transport.js';
 import type {
   Answer, ChangeTask, CreateTask, Deleted, Delta, File, FolderEntry, ForkTask, Interaction, ListTasks, Message, NetworkUse, PauseTask, SendMessage, SecretUse, Snapshot, Task,
-  TaskCheck, TaskEvent, TaskStatus,
+  TaskCheck, TaskEvent, TaskProof, TaskStatus,
 } from './types.js'; // prettier-ignore
 import { isFinal } from './types.js';
 
@@ -119,6 +119,11 @@ export class Tasks extends Collection {
   /** The hosts that the task reached or was refused, by host and port. */
   network(id: string, query: { limit?: number } = {}, options?: CallOptions): List<NetworkUse> {
     return this.all(this.path(id, '/network'), 'hosts', query, options);
+  }
+
+  /** What its last checks said, signed: `verifyProof` reads it. `not_found` where none have run. */
+  proof(id: string, options?: CallOptions): Promise<TaskProof> {
+    return this.transport.json({ method: 'GET', path: this.path(id, '/proof'), ...options });
   }
 
   /** What became of its checks, newest first; one that still runs is not among them. */

@@ -38,6 +38,7 @@ export type EnvironmentTest = Schemas['EnvironmentTestResponse'];
 export type ServiceAccount = Schemas['ServiceAccount'];
 export type Task = Schemas['Task'];
 export type TaskCheck = Schemas['TaskCheck'];
+export type TaskProof = Schemas['Proof'];
 export type TaskStatus = Task['status'];
 export type Upload = Schemas['Upload'];
 export type UsageRow = Schemas['UsageRow'];
