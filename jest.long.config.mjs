@@ -28,5 +28,16 @@ export default {
   maxWorkers: 2,
   testTimeout: 90_000,
   testSequencer: '<rootDir>/test/harness/longest-first.mjs',
-  projects: ['e2e', 'processes', 'faults', 'walls', 'secrets', 'proof', 'automations', 'fuzz', 'console', 'machines'].map(suite),
+  projects: [
+    'e2e',
+    'processes',
+    'faults',
+    'walls',
+    'secrets',
+    'proof',
+    'automations',
+    'fuzz',
+    'console',
+    'machines',
+  ].map(suite),
 };

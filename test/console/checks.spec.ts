@@ -126,7 +126,10 @@ describeInBrowser('the checks of a task, in its page', () => {
     await page.getByLabel('Protected paths').fill('test/**');
     await page.keyboard.press('Enter');
     await start(page).click();
-    await page.getByRole('alert').filter({ hasText: 'small letters, digits and hyphens' }).waitFor();
+    await page
+      .getByRole('alert')
+      .filter({ hasText: /^Name of a check must be .* small letters, digits and hyphens/ })
+      .waitFor();
     expect(await page.getByLabel('Name of check 2').getAttribute('aria-invalid')).toBe('true');
     await page.getByLabel('Name of check 2').fill('lint');
     // It is part of the draft.

@@ -5,6 +5,7 @@ export const checksForm = {
   name: (n: number) => `Name of check ${n}`,
   commandOf: (n: number) => `Command of check ${n}`,
   namePlaceholder: 'Name',
+  command: 'Command',
   take: (n: number) => `Remove check ${n}`,
   add: 'Add a check',
   protect: 'Protected paths',

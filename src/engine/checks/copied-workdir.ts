@@ -7,7 +7,7 @@ import type { InputFile } from '../agent/agent-engine.js';
 import { needProgram, run } from '../sandbox/host.js';
 import { SandboxFileError, type SandboxSession } from '../sandbox/sandbox.js';
 import { CheckError } from './check.js';
-import { asRead, bytePaths, inBytes, inWords } from './protection.js';
+import { asRead, bytePaths, inBytes, inWords } from './byte-paths.js';
 
 const PUT_BACK = readFileSync(new URL('./put-back.sh', import.meta.url), 'utf8');
 

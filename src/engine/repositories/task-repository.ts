@@ -1,7 +1,7 @@
 import { createReadStream, readFileSync } from 'node:fs';
 import type { Waits } from '../agent/waits.js';
 import type { InputRepository, PushEvent, RepositoryChanges } from '../agent/input-repository.js';
-import { asRead, bytePaths, inWords } from '../checks/protection.js';
+import { asRead, bytePaths, inWords } from '../checks/byte-paths.js';
 import { SandboxError, type RunResult, type SandboxSession } from '../sandbox/sandbox.js';
 import type { Base } from './clone.js';
 import { RepositoryError, TOO_LARGE } from './repository-error.js';

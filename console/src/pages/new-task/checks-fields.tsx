@@ -1,5 +1,5 @@
 import { t } from '../../texts/index.ts';
-import { Field, form as parts, TextField } from '../../ui/form.tsx';
+import { Field, form as parts, named, TextField } from '../../ui/form.tsx';
 import { TagInput } from '../../ui/tags.tsx';
 import { Button, cx, ui } from '../../ui/ui.tsx';
 import { type CheckLine, type ChecksDraft, namesOf, newLine } from './checks-draft.ts';
@@ -20,7 +20,9 @@ export function ChecksFields({
   const { lines, protect, maxRepairs } = draft;
   const texts = t.checksForm;
   const wrong = said('checks');
-  const notPaths = lines.some((_, n) => said(`checks[${n}].protect`) !== null);
+  const isOf = (field: string) => lines.some((_, n) => said(`checks[${n}].${field}`) !== null);
+  const notPaths = isOf('protect');
+  const label = isOf('name') ? texts.namePlaceholder : isOf('command') ? texts.command : t.checks.title;
   const names = namesOf(lines);
   const set = (id: string, changes: Partial<CheckLine>) =>
     change({ lines: lines.map((line) => (line.id === id ? { ...line, ...changes } : line)) });
@@ -65,7 +67,7 @@ export function ChecksFields({
       ))}
       {wrong !== null && !notPaths && (
         <p className={parts.bad} role="alert">
-          {wrong}
+          {named(wrong, label)}
         </p>
       )}
       {lines.length < MOST && (

@@ -13,7 +13,7 @@ const PATHS = 3;
 
 /** One that has ended: its line, and what it wrote one click away. */
 export function Check({ check, before }: { check: TaskCheck; before: TaskCheck['status'] | undefined }) {
-  const { name, command, output, protectedChanged: paths } = check;
+  const { name, command, status, output, protectedChanged: paths } = check;
   const texts = t.checksPanel;
   const line = <Line check={check} before={before} />;
   const more = paths.length - PATHS;
@@ -32,7 +32,8 @@ export function Check({ check, before }: { check: TaskCheck; before: TaskCheck['
             <div className={css.body}>
               {command !== null && <Code plain code={command} language="bash" label={texts.command(name)} />}
               {more > 0 && <Paths paths={paths} />}
-              {output !== null && <Terminal stdout={output} label={texts.output(name)} />}
+              {/* Of what failed, the end says why. */}
+              {output !== null && <Terminal stdout={output} live={status !== 'passed'} label={texts.output(name)} />}
             </div>
           )}
         </details>
