@@ -100,7 +100,7 @@ describe('Checks of a task (reference §26)', () => {
     });
     expect(await stateOf(task.id)).toEqual({ status: 'failed', passed: 0, failed: 1, repairs: 1 });
     const { body } = await owner.client.get<{ files: { name: string }[] }>(`/v1/tasks/${task.id}/files`);
-    expect(body.files.map(({ name }) => name)).toEqual(['kept.txt']);
+    expect(body.files.map(({ name }) => name).sort()).toEqual(['kept.txt', 'proof.json']);
     agent([], [], [], [bash('echo yes >done.txt')]);
     await owner.client.post(`/v1/tasks/${task.id}/messages`, { content: 'Once more.' });
     expect(await finished(owner.client, task.id)).toMatchObject({ status: 'completed' });

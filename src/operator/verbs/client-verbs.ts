@@ -15,6 +15,7 @@ export const CLIENT_VERBS: readonly string[] = [
   'show',
   'files',
   'network',
+  'checks',
   'verify',
   'webhooks',
   'listen',
