@@ -69,7 +69,9 @@ describe('The proof of what checks said (reference §26)', () => {
       ...{ task: task.id, turn: 1, workspace: owner.workspace.slug },
       checks: [{ name: 'test', round: 0, status: 'passed', outputSha256: sha256(''), protectedChanged: ['test.sh'] }, { name: 'lint', status: 'failed' }], // prettier-ignore
     });
-    await expect(verifyProof(proof, { patch: Buffer.from('another'), origin: service.url })).rejects.toThrow(ProofError);
+    await expect(verifyProof(proof, { patch: Buffer.from('another'), origin: service.url })).rejects.toThrow(
+      ProofError,
+    );
     expect(JSON.parse((await fileOf(task.id, 'proof.json')).toString())).toEqual(proof);
   });
 
