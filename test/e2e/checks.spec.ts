@@ -184,7 +184,15 @@ describe('Checks of a task (reference §26)', () => {
     expect(check?.outputBytes).toBeGreaterThan(150_000);
   });
 
-  it('a PATCH counts from the next end of a turn on; [] is none', async () => {
+  it('they count to the time of the turn', async () => {
+    agent([]);
+    const long = { name: 'long', command: 'sleep 60' };
+    const task = await work({ checks: [long, failing], budget: { maxDurationSeconds: 2 } });
+    expect(task.statusReason).toMatchObject({ code: 'budget_exceeded' });
+    expect((await listed(task.id)).map(({ name, status }) => [name, status])).toEqual([['long', 'timed_out']]);
+  });
+
+  it('a PATCH counts from the next turn on; [] is none', async () => {
     agent([]);
     const { id } = await createTask(owner.client, { content: 'Do it.' });
     await finished(owner.client, id);

@@ -32,6 +32,7 @@ export async function* runChecks(
 ): Steps<Verdict> {
   const results: CheckResult[] = [];
   for (const check of checks.checks) {
+    if (limits.secondsLeft() === 0) break;
     yield { type: 'check', name: check.name, round: repairs };
     const work = { changes, secondsLeft: limits.secondsLeft(), signal: AbortSignal.any([signal, stopping]) };
     const result = await checks.run(check, work);
@@ -41,17 +42,20 @@ export async function* runChecks(
   const decisive = results.filter(({ required }) => required);
   const broken = decisive.filter(({ status }) => status === 'error');
   const failed = decisive.filter(({ status }) => status !== 'passed');
-  const status = broken.length > 0 ? 'error' : failed.length > 0 ? 'failed' : 'passed';
+  const all = results.length === checks.checks.length;
+  const status = broken.length > 0 ? 'error' : failed.length > 0 ? 'failed' : all ? 'passed' : 'error';
   const over = limits.exceeded();
   const mayGoOn = status === 'failed' && repairs < checks.maxRepairs && over === null;
   const told = mayGoOn ? { messageId: newId(), parts: partsOf(failed, repairs, checks.maxRepairs) } : null;
   const workdirSha256 = results.find((one) => one.workdirSha256 !== null)?.workdirSha256 ?? null;
   yield { type: 'checks', round: repairs, status, told, workdirSha256 };
   if (status === 'passed') return PASSED;
+  // The time of the turn has ended it, and not what it found.
+  if (limits.secondsLeft() === 0 && over !== null) return { failed: over };
   if (broken.length > 0) return { failed: unavailable(namesOf(broken)) };
   const again = told === null ? null : readChecks(told.messageId, told.parts);
   if (again !== null) return { again };
-  return { failed: over?.type === 'failed' && failed.length === 0 ? over : notPassed(failed) };
+  return { failed: notPassed(failed) };
 }
 
 function unavailable(why: string): Failure {

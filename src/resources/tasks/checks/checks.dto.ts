@@ -95,7 +95,7 @@ const count = (description: string, optional: () => PropertyDecorator): Property
 
 export const Checks = () =>
   list(
-    'What the service runs itself, in a clean copy of the work, when a turn would be completed; `[]` for nothing. Without it those of the project. A PATCH counts from the next end of a turn on.',
+    'What the service runs itself, in a clean copy of the work, when a turn would be completed; `[]` for nothing. Without it those of the project. A PATCH counts from the next turn on.',
     OptionalNotNull,
   );
 export const MaxRepairs = () =>
