@@ -80,7 +80,7 @@ describe('A new secret in place of the generated one (reference §16)', () => {
   it('called again it goes on with the same secret, and leaves the new file alone', async () => {
     const second = read(current);
     const { rotate } = await operator.json<{ rotate: object }>('secret-key', 'rotate');
-    expect(rotate).toEqual({ rotated: true, sealed: 3, unreadable: 0 });
+    expect(rotate).toEqual({ rotated: true, sealed: 4, unreadable: 0 });
     expect([existsSync(previous), read(current), await count(NAMED)]).toEqual([false, second, 4]);
     await makeHook();
     await goesOn();

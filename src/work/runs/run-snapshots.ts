@@ -5,6 +5,7 @@ import { capture, type Roots, TooManyFilesError } from '../../engine/snapshots/s
 import { Env } from '../../platform/config/env.js';
 import { Database } from '../../platform/database/database.js';
 import { newId } from '../../platform/database/ids.js';
+import { retryWhileUnavailable } from '../../platform/database/retry-while-unavailable.js';
 import { exhaustedText, StorageQuota } from '../../resources/files/storage-quota.js';
 import { BytesGoneError } from '../../resources/files/storage/storage-driver.js';
 import { SnapshotStore } from '../../resources/snapshots/snapshot-store.js';
@@ -91,7 +92,9 @@ export class RunSnapshots {
   private async attempt(held: ActiveRun, roots: Roots, of: 'held' | 'cancelled'): Promise<unknown> {
     const { run, signal } = held;
     try {
-      await this.turns.take(held, (within) => this.taken({ run, signal: within }, roots, of));
+      const take = () => this.turns.take(held, (within) => this.taken({ run, signal: within }, roots, of));
+      // A database that is away for a moment is no reason to tell people that there is none: all of it is done again.
+      await retryWhileUnavailable(take, signal);
       return null;
     } catch (error) {
       signal.throwIfAborted();
