@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { checkFolderOf } from '../../src/engine/checks/check-runner.js';
+import { checkFolderOf } from '../../src/engine/sandbox/workdir/workdirs.js';
 import { bootWorker, useService } from '../harness/app.js';
 import { makeMember, type Member } from '../harness/client.js';
 import { upload } from '../harness/files.js';

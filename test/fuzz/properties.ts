@@ -8,6 +8,7 @@ const LIMITS = ['Policy', 'Limit', 'Remaining', 'Reset', 'Global-Limit', 'Global
 const FORM = ['invalid_body', 'invalid_field', 'unknown_field', 'invalid_query', 'missing_idempotency_key', 'invalid_idempotency_key', 'method_not_allowed', 'too_large', 'unsupported_media_type']; // prettier-ignore
 /** What belongs to one trigger of an automation. Of a missing trigger no field is named. */
 const TRIGGER = /^(kind|cron|runAt|triggerEvent|timezone|filter|samplePayload|budget\.maxCost|repository(\..*)?)?$/;
+const CHECKS = /^checks(\[\d+\]\.protect)?$/;
 const CREDENTIAL = /^(host|hosting|api|token|appId|privateKey|installationId|paths|push)?$/;
 const ENVIRONMENT = /^(setup|variables(\..*)?|refresh|repository(\..*)?)$/;
 /** What a request must fit beside the document: the kind of the question, the messages of the task, the model's prices, the calling key, what the operator allows of repositories, an address that is public. */
@@ -85,6 +86,8 @@ function formProblem({ operation, expected }: Sent, { status, text }: Got): stri
   const { error } = JSON.parse(text) as { error: { code: string; param: string | null; message: string } };
   if (!FORM.includes(error.code)) return null;
   if (BESIDE[operation]?.test(error.param ?? '') === true) return null;
+  // Their names differ, and what a pattern opens it closes (reference §26).
+  if (CHECKS.test(error.param ?? '')) return null;
   // The one id whose form is checked (reference §12).
   if (error.param === 'automationId') return null;
   return `It is refused for its form (${error.code}), and the document allows it.`;

@@ -76,7 +76,9 @@ export async function orphanedWorkdirs({ dataDir, db }: World): Promise<string[]
   const rows = await db.query<{ id: string }>('SELECT id FROM tasks UNION SELECT id FROM folder_removals');
   const known = new Set(rows.map(({ id }) => id));
   const folders = await readdir(join(dataDir, 'workdirs')).catch(() => []);
-  return folders.filter((name) => !known.has(name.endsWith(BESIDE) ? name.slice(0, -BESIDE.length) : name));
+  // What builds have prepared is no task's.
+  const tasks = folders.filter((name) => !name.startsWith('.'));
+  return tasks.filter((name) => !known.has(name.endsWith(BESIDE) ? name.slice(0, -BESIDE.length) : name));
 }
 
 export interface Bytes {

@@ -125,6 +125,7 @@ export function sequence(operations: Operations): fc.Arbitrary<Step[]> {
     fork(operations),
     folder(operations),
     leftOver(operations),
+    checked(operations),
     delivery(operations),
     notices(operations),
   );
@@ -195,6 +196,15 @@ function dialogue(operations: Operations): fc.Arbitrary<Step[]> {
         at('GET /v1/tasks/{taskId}/messages', { settle: true }),
       ),
     );
+}
+
+/** A task whose checks have run, and one that is paused and goes on. */
+function checked(operations: Operations): fc.Arbitrary<Step[]> {
+  const at = (name: string, fixed: Partial<Step> = {}) => right(operations, operations.named(name), fixed);
+  const made = at('POST /v1/tasks', { body: { content: 'Begin.', checks: [{ name: 'one', command: 'cat nothing' }], maxRepairs: 0 } }); // prettier-ignore
+  const ended = at('GET /v1/tasks/{taskId}', { settle: true });
+  const reads = ['checks', 'proof'].map((what) => at(`GET /v1/tasks/{taskId}/${what}`));
+  return steps(made, ended, ...reads, made, at('POST /v1/tasks/{taskId}/pause', { body: {} }), at('POST /v1/tasks/{taskId}/resume')); // prettier-ignore
 }
 
 /** An upload that becomes the file of a task, read in every way. */

@@ -869,7 +869,7 @@ export interface components {
             /** @description `true`: with the network of the task, without its secrets. `false` is the default. */
             network?: boolean;
             /** @description Patterns of paths that the check sees as they were in the beginning, whatever the agent has made of them: `test/**`. */
-            protect?: unknown[];
+            protect?: string[];
             /** @description `false`: what comes of it is told, and decides nothing. `true` is the default. */
             required?: boolean;
             /** @description 600 by default; at most as long as any command may take. */

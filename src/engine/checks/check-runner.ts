@@ -7,6 +7,7 @@ import type { InputRepository } from '../agent/input-repository.js';
 import { RepositoryError } from '../repositories/repository-error.js';
 import { type RunResult, SandboxError, type SandboxSession, type SharedFile } from '../sandbox/sandbox.js';
 import { SandboxSelector } from '../sandbox/sandbox-selector.js';
+import { checkFolderOf } from '../sandbox/workdir/workdirs.js';
 import type { SessionEnvironment } from '../sandbox/session-environment.js';
 import { type Check, CheckError, type CheckResult, type CheckStatus } from './check.js';
 import { copyWorkdir, putBack } from './copied-workdir.js';
@@ -30,14 +31,6 @@ export interface CheckedTask {
   repository: InputRepository | null;
   /** Fills the folders as the build of its environment has them; null: it has none. */
   prepare: Fill | null;
-}
-
-/**
- * The folders of a task's check: those of a task whose id has version 8. One check of a task runs at a time, and each begins by removing what a
- * killed worker has left there.
- */
-export function checkFolderOf(taskId: string): string {
-  return `${taskId.slice(0, 14)}8${taskId.slice(15)}`;
 }
 
 /** Carries out checks, each in folders of its own that the agent never had (docs/decisions/0101). */

@@ -5,7 +5,6 @@ import { columns } from '../../platform/database/columns.js';
 import { Database } from '../../platform/database/database.js';
 import { sql, uuid, uuids } from '../../platform/database/sql.js';
 import { Transactions } from '../../platform/database/transactions.js';
-import { checkFolderOf } from '../../engine/checks/check-runner.js';
 import { RepositoryStore } from '../../engine/repositories/repository-store.js';
 import { SandboxSelector } from '../../engine/sandbox/sandbox-selector.js';
 import { Machine } from '../machines/machine.js';
@@ -156,7 +155,6 @@ export class TaskFolders implements OnApplicationBootstrap {
 
   private async remove(taskId: string): Promise<void> {
     await this.sandboxes.current.remove(taskId);
-    await this.sandboxes.current.remove(checkFolderOf(taskId));
     await this.repositories.remove(taskId);
   }
 }

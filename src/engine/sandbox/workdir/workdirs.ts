@@ -12,6 +12,14 @@ const UUID_LENGTH = 36;
 /** Tasks have one of version 7, what is tried at a boot one of version 4. */
 const OF_TASK = /^.{14}7/;
 
+/** A check of a task has folders of its own, under an id of version 8. */
+const OF_CHECK = /^.{14}8/;
+
+/** The id under which the checks of a task have their folders, one check at a time. They go with the task. */
+export function checkFolderOf(taskId: string): string {
+  return `${taskId.slice(0, 14)}8${taskId.slice(15)}`;
+}
+
 /** What a task's folder beside its workdir is called: the name of the workdir and this. It holds `tmp` and `home`. */
 export const BESIDE = '.beside';
 /** What a folder is called in which those of a task are being restored: the name of the workdir and this. */
@@ -142,7 +150,8 @@ export class Workdirs {
   /** The tasks that have folders here, whole or half or on their way out. A trial at the boot of another process is none. */
   async taskIds(): Promise<string[]> {
     const ids = (await readdir(this.folder)).map((name) => name.slice(0, UUID_LENGTH));
-    return [...new Set(ids)].filter((id) => UUID.test(id) && OF_TASK.test(id));
+    const tasks = ids.map((id) => (OF_CHECK.test(id) ? `${id.slice(0, 14)}7${id.slice(15)}` : id));
+    return [...new Set(tasks)].filter((id) => UUID.test(id) && OF_TASK.test(id));
   }
 
   /** Deletes them. */
@@ -153,7 +162,8 @@ export class Workdirs {
   /** As of {@link Sandbox.setAside}. rm(1) and chmod(1) follow no link. */
   setAside(taskId: string): () => Promise<void> {
     const path = this.path(taskId);
-    const parts = [path, path + BESIDE, path + DRAFTS].filter((one) => existsSync(one));
+    const all = OF_TASK.test(taskId) ? [path, this.path(checkFolderOf(taskId))] : [path];
+    const parts = all.flatMap((one) => [one, one + BESIDE, one + DRAFTS]).filter((one) => existsSync(one));
     // Under names of their own: what could not be deleted before lies there too.
     const aside = join(path + ASIDE, randomBytes(6).toString('hex'));
     if (parts.length > 0) mkdirSync(aside, { recursive: true, mode: 0o700 });

@@ -24,7 +24,7 @@ const USUAL_SECONDS = 600;
 export const USUAL_REPAIRS = 2;
 const NAME = /^[a-z0-9][a-z0-9-]{0,39}$/;
 /** Below the folder of the check, without a way out of it. */
-const GLOB = /^(?!\/)(?!(.*\/)?\.\.(\/|$))[^\0\n\r]{1,200}$/;
+const GLOB = /^(?!\/)(?!(.*\/)?\.\.?(\/|$))(?!.*\/\/)[^\p{Cc}\\]{1,200}$/u;
 const isGlob = (value: unknown): boolean => typeof value === 'string' && GLOB.test(value) && globFault(value) === null;
 
 /** A command that the service runs when a turn would be completed (reference §26). */
@@ -59,7 +59,10 @@ export class CheckDto {
     { name: 'glob', validator: { validate: isGlob, defaultMessage: () => 'each of protect must be a pattern of paths, such as test/**' } },
     { each: true },
   )
-  @Documented({ description: 'Patterns of paths that the check sees as they were in the beginning, whatever the agent has made of them: `test/**`.' })
+  @Documented({
+    description: 'Patterns of paths that the check sees as they were in the beginning, whatever the agent has made of them: `test/**`.',
+    items: { type: 'string', minLength: 1, maxLength: 200 },
+  })
   protect?: string[];
 
   @OptionalNotNull()
