@@ -39,9 +39,11 @@ const proxy = new NetworkProxy(new Env(readEnv({ NODE_ENV: 'test' }).variables, 
 const authorities = [new X509Certificate(authority.certificate)];
 const place = { header: 'Authorization', form: 'bearer', user: null };
 const bindings = [{ host: HOST, port, methods: null, paths: null, place }];
-const all = [{ name: 'TOKEN', env: 'TOKEN', placeholder: PLACEHOLDER, value: 'ghp_16C7e42F292c6912E7710c838347Ae178B4a', bindings }]; // prettier-ignore
+const all = [{ name: 'TOKEN', env: 'TOKEN', placeholder: PLACEHOLDER, value: 'ghp_16C7e42F292c6912E7710c838347Ae178B4a', approved: true, bindings }]; // prettier-ignore
 const secrets = { all, onUse: () => undefined, listen: () => () => undefined };
-const open = (given) => proxy.open(base, { taskId: 'bench', user: null, secrets: given, authorities });
+const way = { taskId: 'bench', user: null, hosts: sandbox.allowHosts, bound: false, authorities };
+const nothing = { onUse: () => undefined, onRefusal: () => undefined };
+const open = (secrets) => proxy.open(base, { ...way, ...nothing, secrets });
 
 /** A connection with TLS, by a socket of the proxy; directly without one. */
 async function connection(way) {
