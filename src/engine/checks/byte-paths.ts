@@ -1,4 +1,12 @@
 // Paths between commands, each with a NUL behind it. A name is bytes and need not be UTF-8: here a byte is a character.
+import type { RunOptions } from '../sandbox/sandbox.js';
+
+/** Takes what a command prints as it is: `how` goes into its options, and `bytes` is asked at its end. */
+export function printedBytes(): { how: Pick<RunOptions, 'onOutput' | 'keepsOutput'>; bytes: () => Buffer } {
+  const printed: Buffer[] = [];
+  const onOutput = (stream: 0 | 1, chunk: Buffer) => void (stream === 0 && printed.push(chunk));
+  return { how: { onOutput, keepsOutput: () => true }, bytes: () => Buffer.concat(printed) };
+}
 
 /** Those that a command has printed. */
 export function bytePaths(printed: Buffer): string[] {

@@ -7,7 +7,7 @@ import type { InputFile } from '../agent/agent-engine.js';
 import { needProgram, run } from '../sandbox/host.js';
 import { SandboxFileError, type SandboxSession } from '../sandbox/sandbox.js';
 import { CheckError } from './check.js';
-import { asRead, bytePaths, inBytes, inWords } from './byte-paths.js';
+import { asRead, bytePaths, inBytes, inWords, printedBytes } from './byte-paths.js';
 
 const PUT_BACK = readFileSync(new URL('./put-back.sh', import.meta.url), 'utf8');
 
@@ -49,11 +49,10 @@ export async function putBack(
 /** Resolves with all files that are there then, as {@link bytePaths} has them. */
 async function makeRoom(session: SandboxSession, stored: readonly InputFile[]): Promise<string[]> {
   const stdin = asRead(stored.map(({ path }) => inBytes(path)));
-  const printed: Buffer[] = [];
-  const onOutput = (stream: 0 | 1, chunk: Buffer) => void (stream === 0 && printed.push(chunk));
-  const { exitCode } = await session.run(PUT_BACK, { stdin, onOutput, keepsOutput: () => true });
+  const printed = printedBytes();
+  const { exitCode } = await session.run(PUT_BACK, { stdin, ...printed.how });
   if (exitCode !== 0) throw new CheckError('The files of the workdir could not be listed.');
-  return bytePaths(Buffer.concat(printed));
+  return bytePaths(printed.bytes());
 }
 
 async function same(session: SandboxSession, file: InputFile): Promise<boolean> {

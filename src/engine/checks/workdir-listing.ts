@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { SandboxSession } from '../sandbox/sandbox.js';
+import { printedBytes } from './byte-paths.js';
 import { CheckError } from './check.js';
 import type { WorkdirEntry } from './workdir-digest.js';
 
@@ -10,11 +11,10 @@ find . -mindepth 1 -type f -print0 | xargs -0 -r sha256sum -bz --`;
 
 /** What lies in the folder of a check: files and links, as git would list them. */
 export async function listingOf(session: SandboxSession): Promise<WorkdirEntry[]> {
-  const printed: Buffer[] = [];
-  const onOutput = (stream: 0 | 1, chunk: Buffer) => void (stream === 0 && printed.push(chunk));
-  const { exitCode } = await session.run(LISTING, { onOutput, keepsOutput: () => true });
+  const printed = printedBytes();
+  const { exitCode } = await session.run(LISTING, printed.how);
   if (exitCode !== 0) throw new CheckError('The files of the workdir could not be listed.');
-  const [links = [], files = [], hashes = []] = sections(Buffer.concat(printed));
+  const [links = [], files = [], hashes = []] = sections(printed.bytes());
   const known = new Map(hashes.map((line) => [line.slice(66 + 2), line.slice(0, 64)]));
   return [
     ...pairs(links).map(([path, target]) => ({ mode: '120000', path, sha256: sha256(target) })),

@@ -1,7 +1,7 @@
 import { createReadStream, readFileSync } from 'node:fs';
 import type { Waits } from '../agent/waits.js';
 import type { InputRepository, PushEvent, RepositoryChanges } from '../agent/input-repository.js';
-import { asRead, bytePaths, inWords } from '../checks/byte-paths.js';
+import { asRead, bytePaths, inWords, printedBytes } from '../checks/byte-paths.js';
 import { SandboxError, type RunResult, type SandboxSession } from '../sandbox/sandbox.js';
 import type { Base } from './clone.js';
 import { RepositoryError, TOO_LARGE } from './repository-error.js';
@@ -82,11 +82,10 @@ export class TaskRepository implements InputRepository {
     await this.succeeds(session, HAND_IN, { env: clone, stdin: files }, 'The files of the commit were not laid in.');
     const patch = changes === null || changes.counted.files === 0 ? '' : (await changes.reopen()).content;
     await session.writeFile(`${INPUT}/patch`, patch);
-    const printed: Buffer[] = [];
-    const onOutput = (stream: 0 | 1, chunk: Buffer) => void (stream === 0 && printed.push(chunk));
-    const how = { env, onOutput, keepsOutput: () => true };
+    const printed = printedBytes();
+    const how = { env, ...printed.how };
     await this.succeeds(session, FRESH_APPLY, how, 'The changes do not apply to the original commit.');
-    const changed = bytePaths(Buffer.concat(printed)).filter((path) => isProtected(inWords(path)));
+    const changed = bytePaths(printed.bytes()).filter((path) => isProtected(inWords(path)));
     await session.writeFile(`${INPUT}/protected`, asRead(changed));
     await this.succeeds(session, FRESH_LAY, { env }, 'The changes were not laid in.');
     return changed.map(inWords);
