@@ -4,7 +4,8 @@ import { bootWorker, useService } from '../harness/app.js';
 import { makeMember, type Member } from '../harness/client.js';
 import { ModelServer } from '../harness/model-server.js';
 import { RepositoryFolder } from '../harness/repositories.js';
-import { call, createTask, finished, script } from '../harness/tasks.js';
+import { call, createTask, finished, reaches, script } from '../harness/tasks.js';
+import { until } from '../harness/until.js';
 
 const sha256 = (text: string | Buffer) => createHash('sha256').update(text).digest('hex');
 
@@ -82,6 +83,33 @@ describe('The proof of what checks said (reference §26)', () => {
     const lines = [`100644 ${sha256('one\n')} a`, `100755 ${sha256('two\n')} b/run`, `120000 ${sha256('a')} link`, `100644 ${sha256('x\n')} ü`]; // prettier-ignore
     expect(statement.subject).toEqual([{ name: 'workdir', digest: { sha256: sha256(lines.map((line) => `${line}\0`).join('')) } }]); // prettier-ignore
     expect(statement.predicate).toMatchObject({ result: 'FAILED', failedTests: ['never'], passedTests: [] });
+  });
+
+  it('says how each check ran, also when the checks of the task were changed meanwhile', async () => {
+    let patched: () => void = () => undefined;
+    const held = new Promise<void>((resolve) => (patched = resolve));
+    const { script: before } = model;
+    model.script = async () => {
+      await held;
+      return { text: 'Done.' };
+    };
+    const check = { name: 'one', command: 'true', protect: ['attachments/**'] };
+    const { id } = await createTask(owner.client, { content: 'Do it.', checks: [check] });
+    await reaches(owner.client, id, 'running');
+    await until('the model to be asked', () => model.requests.some(({ body }) => JSON.stringify(body).includes('Do it.'))); // prettier-ignore
+    await owner.client.patch(`/v1/tasks/${id}`, { checks: [{ name: 'one', command: 'true' }] });
+    patched();
+    expect((await finished(owner.client, id)).status).toBe('completed');
+    model.script = before;
+    const { statement } = await verifyProof(await proofOf(id), { origin: service.url });
+    expect(JSON.stringify(statement)).toContain('"annotations":{"required":true,"protect":["attachments/**"],"network":false}'); // prettier-ignore
+  });
+
+  it('names the files of a closed folder too, for a check sees them', async () => {
+    const task = await work('mkdir closed; echo one >closed/a; chmod 000 closed', { checks: [{ name: 'seen', command: 'cat closed/a' }] }); // prettier-ignore
+    expect(task.status).toBe('completed');
+    const { statement } = (await verifyProof(await proofOf(task.id), { origin: service.url })) as unknown as { statement: Statement }; // prettier-ignore
+    expect(statement.subject).toEqual([{ name: 'workdir', digest: { sha256: sha256(`100644 ${sha256('one\n')} closed/a\0`) } }]); // prettier-ignore
   });
 
   it('there is none of a task without checks', async () => {

@@ -34,7 +34,8 @@ export async function* runChecks(
   for (const check of checks.checks) {
     if (limits.secondsLeft() === 0) break;
     yield { type: 'check', name: check.name, round: repairs };
-    const work = { changes, secondsLeft: limits.secondsLeft(), signal: AbortSignal.any([signal, stopping]) };
+    const digest = results.every((one) => one.workdirSha256 === null);
+    const work = { changes, digest, secondsLeft: limits.secondsLeft(), signal: AbortSignal.any([signal, stopping]) };
     const result = await checks.run(check, work);
     results.push(result);
     yield { type: 'checked', round: repairs, result };

@@ -16,5 +16,7 @@ export interface CheckedWork {
   changes: RepositoryChanges | null;
   /** Until the turn has run as long as it may; null: without such a limit. */
   secondsLeft: number | null;
+  /** Whether `workdirSha256` is wanted: it is the same for all checks of a round. */
+  digest: boolean;
   signal: AbortSignal;
 }

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { Injectable } from '@nestjs/common';
+import { Injectable, Logger } from '@nestjs/common';
 import { newId } from '../../platform/database/ids.js';
 import type { InputFile } from '../agent/agent-engine.js';
 import type { CheckedWork } from '../agent/input-checks.js';
@@ -36,6 +36,8 @@ export interface CheckedTask {
 /** Carries out checks, each in folders of its own that the agent never had (docs/decisions/0101). */
 @Injectable()
 export class CheckRunner {
+  private readonly logger = new Logger('Checks');
+
   constructor(private readonly sandboxes: SandboxSelector) {}
 
   /** Rejects with the reason of the signal. What cannot be carried out is a result, `error`. */
@@ -47,12 +49,13 @@ export class CheckRunner {
       found = await this.inFreshFolders(task, check, work, output);
     } catch (error) {
       work.signal.throwIfAborted();
+      this.logger.warn({ taskId: task.taskId, msg: `The check ${check.name} of task ${task.taskId} was not carried out: ${withCause(error)}` }); // prettier-ignore
       found = { status: 'error', exitCode: null, protectedChanged: [], workdirSha256: null };
       output.add(1, Buffer.from(`${reasonOf(error)}\n`));
     }
-    const { name, command, required } = check;
+    const { timeoutSeconds: _limit, ...ran } = check;
     const durationMs = Math.round(performance.now() - began);
-    return { id: newId(), name, command, required, durationMs, ...found, ...output.end() };
+    return { id: newId(), ...ran, durationMs, ...found, ...output.end() };
   }
 
   /** What lies on this host of a task's checks. Succeeds when nothing does. */
@@ -69,7 +72,8 @@ export class CheckRunner {
       const { project, environment, network } = task;
       const session = await this.sandboxes.open({ taskId: id, project, environment, network, signal });
       try {
-        const workdirSha256 = task.repository === null ? workdirDigest(await listingOf(session)) : null;
+        const listed = task.repository === null && work.digest;
+        const workdirSha256 = listed ? workdirDigest(await listingOf(session)) : null;
         const protectedChanged = told(await this.layIn(task, check, work, session));
         const { timeoutSeconds, command } = check;
         const result = await session.run(command, {
@@ -123,6 +127,12 @@ function verdictOf({ exitCode, killed }: RunResult): { status: CheckStatus; exit
 function inWords(killed: NonNullable<RunResult['killed']>): string {
   const why = { timeout: 'it took too long', memory: 'it needed more memory than there is', disk: 'it needed more disk than there is', output: 'it wrote too much' }; // prettier-ignore
   return `The check was ended: ${why[killed]}.`;
+}
+
+/** For the log. */
+function withCause(error: unknown): string {
+  const cause = error instanceof Error && error.cause instanceof Error ? ` ${error.cause.message}` : '';
+  return `${String(error)}${cause}`;
 }
 
 function reasonOf(error: unknown): string {

@@ -26,11 +26,8 @@ export const CHECK_STATUSES = ['passed', 'failed', 'timed_out', 'error'] as cons
 export type CheckStatus = (typeof CHECK_STATUSES)[number];
 
 /** What became of one check. */
-export interface CheckResult {
+export interface CheckResult extends Omit<Check, 'timeoutSeconds'> {
   id: string;
-  name: string;
-  command: string;
-  required: boolean;
   status: CheckStatus;
   /** Null when its command did not come to an end of its own. */
   exitCode: number | null;
@@ -42,7 +39,7 @@ export interface CheckResult {
   outputSha256: string;
   /** Paths that the agent has changed and the check did not see changed; the first 100 by name. */
   protectedChanged: string[];
-  /** Of a task without a repository: the `workdirDigest` of what it began with, protected files as the agent left them; else null. */
+  /** Of a task without a repository: the `workdirDigest` of what it began with, protected files as the agent left them; and of one check of a round at least; else null. */
   workdirSha256: string | null;
 }
 

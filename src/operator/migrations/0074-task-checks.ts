@@ -15,6 +15,8 @@ CREATE TABLE task_checks (
   name text NOT NULL,
   command text NOT NULL,
   required boolean NOT NULL,
+  protect text[] NOT NULL DEFAULT '{}',
+  network boolean NOT NULL DEFAULT false,
   status text NOT NULL CONSTRAINT task_checks_status_check CHECK (status IN ('passed', 'failed', 'timed_out', 'error')),
   exit_code integer,
   duration_ms integer NOT NULL,

@@ -50,10 +50,10 @@ const COMPLETED =
 const ENDED = sql`
 WITH ${PROGRESS},
 made AS (
-  INSERT INTO task_checks (id, task_id, turn, round, phase, name, command, required, status, exit_code, duration_ms, output, output_bytes,
+  INSERT INTO task_checks (id, task_id, turn, round, phase, name, command, required, protect, network, status, exit_code, duration_ms, output, output_bytes,
     output_sha256, protected_changed)
   SELECT ${of('id', 'uuid')}, task.id, task.turn, ${ROUND}, 'after', ${of('name', 'text')}, ${of('command', 'text')}, ${of('required', 'boolean')},
-    ${of('status', 'text')}, ${of('exitCode', 'int')}, ${of('durationMs', 'int')}, ${of('output', 'text')}, ${of('outputBytes', 'bigint')},
+    ${texts('protect')}, ${of('network', 'boolean')}, ${of('status', 'text')}, ${of('exitCode', 'int')}, ${of('durationMs', 'int')}, ${of('output', 'text')}, ${of('outputBytes', 'bigint')},
     ${of('outputSha256', 'text')}, ${texts('protectedChanged')}
   FROM task, run RETURNING id, name, phase, round, required, status, exit_code, duration_ms),
 ${told('check.completed', COMPLETED, raw('FROM task, run, made'))}
@@ -89,7 +89,7 @@ export function checkQuery(
   if (event.type === 'check') return BEGUN({ run, round, name: event.name });
   if (event.type === 'checked') {
     const { result: ended } = event;
-    return ENDED({ run, round, result: ended, protectedChanged: ended.protectedChanged });
+    return ENDED({ run, round, result: ended, protect: ended.protect, protectedChanged: ended.protectedChanged });
   }
   const { told, status } = event;
   return told === null ? OVER({ run, round, status }) : AGAIN({ run, round, status: 'running', ...told });

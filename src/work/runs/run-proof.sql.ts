@@ -19,7 +19,6 @@ export interface FactsRow {
 /** Nothing changes in the run. */
 const HELD = raw('epoch = r.epoch');
 
-/** Of each check what its definition was when the turn ended. */
 export const FACTS = sql`
 SELECT t.turn, json_build_object('id', w.id, 'slug', w.slug) AS workspace,
   CASE WHEN t.repository IS NOT NULL THEN json_build_object('url', t.repository ->> 'url', 'commit', t.repository ->> 'commit') END AS repository,
@@ -28,10 +27,9 @@ SELECT t.turn, json_build_object('id', w.id, 'slug', w.slug) AS workspace,
     ORDER BY f.created_at DESC, f.id DESC LIMIT 1) AS "patchSha256",
   (SELECT json_agg(json_build_object('name', c.name, 'command', c.command, 'required', c.required, 'phase', c.phase, 'round', c.round,
       'status', c.status, 'exitCode', c.exit_code, 'durationMs', c.duration_ms, 'outputSha256', c.output_sha256,
-      'protectedChanged', c.protected_changed, 'protect', coalesce(d.one -> 'protect', '[]'), 'network', coalesce(d.one -> 'network', 'false'))
+      'protectedChanged', c.protected_changed, 'protect', c.protect, 'network', c.network)
       ORDER BY c.created_at, c.id)
-    FROM task_checks c LEFT JOIN jsonb_array_elements(t.checks -> 'checks') AS d(one) ON d.one ->> 'name' = c.name
-    WHERE c.task_id = t.id AND c.turn = t.turn) AS checks
+    FROM task_checks c WHERE c.task_id = t.id AND c.turn = t.turn) AS checks
 FROM tasks t JOIN workspaces w ON w.id = t.workspace_id WHERE t.id = ${uuid('taskId')}`.rows<FactsRow>();
 
 type Kept = Pick<StoredFile, 'id' | 'name' | 'mediaType' | 'size' | 'sha256'>;

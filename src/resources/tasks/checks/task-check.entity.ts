@@ -23,6 +23,8 @@ export class TaskCheck {
   @Column('text') name: string;
   @Column('text') command: string;
   @Column('boolean') required: boolean;
+  @Column('text', { array: true, default: '{}' }) protect: string[];
+  @Column('boolean', { default: false }) network: boolean;
   @Column('text') status: CheckStatus;
   @Column('int', { nullable: true }) exitCode: number | null;
   @Column('int') durationMs: number;
