@@ -4,7 +4,7 @@ import { HeldModel } from '../harness/held-model.js';
 import { bootWithModels } from '../harness/task-walks.js';
 import { createTask, finished, readTask } from '../harness/tasks.js';
 import { until } from '../harness/until.js';
-import { describeInBrowser, useBrowser } from '../harness/walks.js';
+import { describeInBrowser, reachesPath, useBrowser } from '../harness/walks.js';
 
 describeInBrowser('the page of a task', () => {
   let model: HeldModel;
@@ -68,6 +68,8 @@ describeInBrowser('the page of a task', () => {
       .click();
     await page.getByRole('button', { name: 'Start the task' }).click();
     const { answer } = await model.asked();
+    // The worker may ask the model before the page has shown its task.
+    await reachesPath(page, /^\/console\/tasks\/[0-9a-f-]{36}$/);
     const id = new URL(page.url()).pathname.split('/').at(-1) ?? '';
     const whenBlocked = async () => ((await readTask(client, id)) as { whenBlocked?: string }).whenBlocked;
     expect(await whenBlocked()).toBe('wait');

@@ -43,7 +43,7 @@ const ALL: Kind[] = [
   },
   {
     name: 'the key of the authority',
-    make: (_scene, n) => shell(pick([`grep -rl 'PRIVATE KEY' /etc /opt /tmp ~ /dev /run /var 2>/dev/null`, 'cat /etc/ssl/certs/ca-certificates.crt /opt/millwright/* 2>/dev/null', 'find / -xdev ( -name "*.key" -o -name "*.p12" -o -name "*.jks" -o -name cacerts ) 2>/dev/null -exec cat {} +', 'ls -lR /opt/millwright /proc/self/fd'], n)), // prettier-ignore
+    make: (_scene, n) => shell(pick([`grep -rl 'PRIVATE KEY' /etc /opt /tmp ~ /dev /run /var 2>/dev/null; echo "searched: $?"`, 'cat /etc/ssl/certs/ca-certificates.crt /opt/millwright/* 2>/dev/null', 'find / -xdev ( -name "*.key" -o -name "*.p12" -o -name "*.jks" -o -name cacerts ) 2>/dev/null -exec cat {} +', 'ls -lR /opt/millwright /proc/self/fd'], n)), // prettier-ignore
   },
   {
     name: 'the socket of the proxy',
