@@ -1,11 +1,8 @@
 import type { Readable } from 'node:stream';
 import { Injectable } from '@nestjs/common';
 import type { AgentInput } from '../../engine/agent/agent-engine.js';
-import type { InputChecks } from '../../engine/agent/input-checks.js';
 import { secretsIn } from '../../engine/agent/approval.js';
 import { readChecks } from '../../engine/agent/check-steps.js';
-import type { TaskChecks } from '../../engine/checks/check.js';
-import { CheckRunner } from '../../engine/checks/check-runner.js';
 import { Env } from '../../platform/config/env.js';
 import { RepositoryStore } from '../../engine/repositories/repository-store.js';
 import { TaskRepository } from '../../engine/repositories/task-repository.js';
@@ -22,7 +19,7 @@ import { retryWhileUnavailable } from '../../platform/database/retry-while-unava
 import { SandboxSelector } from '../../engine/sandbox/sandbox-selector.js';
 import { boundAmong, type TaskEnvironment } from '../../engine/sandbox/session-environment.js';
 import { sessionOf } from '../../resources/environments/definition.js';
-import { BuildStore } from '../environments/build-store.js';
+import { RunChecking } from './run-checking.js';
 import { RunSecrets } from './run-secrets.js';
 import type { TaskSecrets } from './task-secrets.js';
 import {
@@ -60,8 +57,7 @@ export class RunLoader {
     private readonly env: Env,
     private readonly sandboxes: SandboxSelector,
     private readonly secrets: RunSecrets,
-    private readonly checks: CheckRunner,
-    private readonly builds: BuildStore,
+    private readonly checking: RunChecking,
   ) {
     this.rules = usageRulesOf(env.file);
   }
@@ -144,18 +140,7 @@ export class RunLoader {
       signal,
       stopping,
     };
-    return task.checks === null ? input : { ...input, checks: this.checksOf(run, task, task.checks, input) };
-  }
-
-  private checksOf(run: ClaimedRun, { repairs, build }: TaskInput, checks: TaskChecks, input: AgentInput): InputChecks {
-    const { taskId, network = false, environment, files, project = [], repository = null } = input;
-    const prepare =
-      build === null
-        ? null
-        : ({ workdir = '', home = '' }: Record<string, string>, owner: number | null) =>
-            this.builds.fill({ run, signal: input.signal }, build, { workdir, home }, owner);
-    const task = { taskId, network, environment, files, project, repository, prepare };
-    return { ...checks, repairs, run: (check, work) => this.checks.run(task, check, work) };
+    return task.checks === null ? input : this.checking.of(run, task, task.checks, input);
   }
 
   private repository({ taskId }: ClaimedRun, { repository, workspace, title }: TaskInput, signal: AbortSignal) {
