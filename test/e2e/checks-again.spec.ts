@@ -35,14 +35,18 @@ describe('Checks of a final task (reference §26)', () => {
     client.post<{ task: { id: string; status: string } } & ErrorBody>(`/v1/tasks/${id}/checks`, undefined, { headers });
 
   it('run again in its last turn, without a model, and decide how that has ended', async () => {
-    const { id } = await work({ checks: [failing], maxRepairs: 0 });
+    const { id } = await work({ checks: [failing, { name: 'two', command: 'false' }], maxRepairs: 0 });
     await owner.client.patch(`/v1/tasks/${id}`, { checks: [passing], maxRepairs: 2 });
     const answer = await again(id);
     expect([answer.status, answer.body.task]).toMatchObject([202, { id, status: 'queued' }]);
-    expect(await finished(owner.client, id)).toMatchObject({ status: 'completed', result: { text: 'Done.' } });
-    expect((await listChecks(owner.client, id)).map(({ turn, round, status }) => [turn, round, status])).toEqual([[1, 0, 'failed'], [1, 0, 'passed']]); // prettier-ignore
+    expect(await finished(owner.client, id)).toMatchObject({
+      status: 'completed',
+      result: { text: 'Done.' },
+      checks: { status: 'passed', passed: 1, failed: 0, repairs: 0 },
+    });
+    expect((await listChecks(owner.client, id)).map(({ turn, round, status }) => [turn, round, status])).toEqual([[1, 0, 'failed'], [1, 0, 'passed'], [1, 0, 'failed']]); // prettier-ignore
     const proof = await owner.client.get<{ payload: string }>(`/v1/tasks/${id}/proof`);
-    expect(JSON.parse(Buffer.from(proof.body.payload, 'base64').toString())).toMatchObject({ predicate: { result: 'PASSED', passedTests: ['one'] } }); // prettier-ignore
+    expect(JSON.parse(Buffer.from(proof.body.payload, 'base64').toString())).toMatchObject({ predicate: { result: 'PASSED', passedTests: ['one'], failedTests: [] } }); // prettier-ignore
     await owner.client.patch(`/v1/tasks/${id}`, { checks: [failing] });
     await again(id);
     expect(await finished(owner.client, id)).toMatchObject({ status: 'failed', statusReason: { code: 'checks_failed' } }); // prettier-ignore

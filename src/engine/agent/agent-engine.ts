@@ -168,8 +168,8 @@ export interface ToldSurroundings {
  * - `changes`: what the turn has made of the repository, after its last step; null when it is not known.
  * - `patch_omitted`: after `changes` whose patch is too large. `parts` are a message that says so.
  * - `push`, `push_failed`: of the branch of a task, after `changes`. `parts` are a message that says why it failed.
- * - `check`, `checked`: a check begins, and what became of it: those `before` at any time of a turn, the others after `changes`. `whole` is all
- *   that it wrote, where its result has only the end.
+ * - `check`, `checked`: a check begins, and what became of it: those `before` at any time of a turn, the others after `changes`. `first`: a round
+ *   begins with it, and counts anew. `whole` is all that it wrote, where its result has only the end.
  * - `checks`: all checks of a round are over. `told`: a message by which the agent learns what it has to mend, when it goes on.
  * - `tool`: one call is finished. `last` when the message has no open call left: it becomes `complete`.
  */
@@ -203,7 +203,7 @@ export type AgentEvent =
     }
   | { type: 'cloned'; commit: string }
   | { type: 'changes'; counted: ChangeCounts | null; patch: PublishedFile | null }
-  | ({ type: 'check' } & CheckRef)
+  | ({ type: 'check'; first: boolean } & CheckRef)
   | { type: 'checked'; phase: CheckPhase; round: number; result: CheckResult; whole: PublishedFile | null }
   | {
       type: 'checks';

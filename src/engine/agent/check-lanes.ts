@@ -49,7 +49,7 @@ export async function* inLanes(
         const check = running.has(lane) || secondsLeft() === 0 ? undefined : waiting.shift();
         if (check === undefined) continue;
         const ref = { name: check.name, phase, round };
-        yield { type: 'check', ...ref };
+        yield { type: 'check', ...ref, first: waiting.length === checks.length - 1 };
         digesting ??= lane;
         const work = {
           phase,

@@ -3,6 +3,7 @@ import type { AgentEvent } from '../../engine/agent/agent-engine.js';
 import type { CheckResult } from '../../engine/checks/check.js';
 import { columns } from '../../platform/database/columns.js';
 import {
+  bool,
   field,
   type Fragment,
   int,
@@ -20,10 +21,11 @@ import { fenceWithRoom, PUBLISHED } from './run-files.sql.js';
 import { HOLD, PARTS, PROGRESS, PROGRESSES, TASK_ID, type Written } from './run-recorder.sql.js';
 
 const ROUND = int('round');
-/** The counts of this round so far; of another one they begin anew. */
+/** The counts of a round that begins, also of one that a lost worker had begun, or that runs again. */
+const ANEW = sql`jsonb_build_object('turn', t.turn, 'repairs', ${ROUND}, 'passed', 0, 'failed', 0)`;
+/** The counts of this round so far. */
 const CHECKED = sql`
-CASE WHEN (t.checked ->> 'turn')::int = t.turn AND (t.checked ->> 'repairs')::int = ${ROUND} THEN t.checked
-  ELSE jsonb_build_object('turn', t.turn, 'repairs', ${ROUND}, 'passed', 0, 'failed', 0) END`;
+CASE WHEN (t.checked ->> 'turn')::int = t.turn AND (t.checked ->> 'repairs')::int = ${ROUND} THEN t.checked ELSE ${ANEW} END`;
 const RUNNING = raw(`'{"status": "running"}'::jsonb`);
 
 /** Tells it in the log of the task and of the workspace. @param data of the event. @param from "FROM …" of all that it names. */
@@ -45,7 +47,7 @@ const COUNTS = sql`${PHASE} = 'after'`;
 const BEGUN = sql`
 WITH ${HOLD},
 ${told('check.started', sql`jsonb_build_object('name', ${text('name')}, 'phase', ${PHASE}, 'round', ${ROUND})`, raw('FROM task, run'))}
-UPDATE tasks t SET checked = CASE WHEN ${COUNTS} THEN ${CHECKED} || ${RUNNING} ELSE t.checked END, last_event = t.last_event + 1, updated_at = now()
+UPDATE tasks t SET checked = CASE WHEN NOT ${COUNTS} THEN t.checked ELSE CASE WHEN ${bool('first')} THEN ${ANEW} ELSE ${CHECKED} END || ${RUNNING} END, last_event = t.last_event + 1, updated_at = now()
 FROM run WHERE t.id = ${TASK_ID} RETURNING NULL AS steer`.rows<Written>();
 
 const result = field<CheckResult>();
@@ -114,7 +116,7 @@ export type CheckEvent<T extends 'check' | 'checked' | 'checks'> = Extract<Agent
 
 export function checkQuery(run: ClaimedRun, event: CheckEvent<'check' | 'checks'>): Query<Written> {
   const { round } = event;
-  if (event.type === 'check') return BEGUN({ run, round, phase: event.phase, name: event.name });
+  if (event.type === 'check') return BEGUN({ run, round, phase: event.phase, name: event.name, first: event.first });
   const { told, status } = event;
   return told === null ? OVER({ run, round, status }) : AGAIN({ run, round, status: 'running', ...told });
 }
