@@ -1,5 +1,6 @@
 import { isPassing } from '../../platform/database/database-errors.js';
 import { newId } from '../../platform/database/ids.js';
+import type { CheckedTurn } from '../checks/check.js';
 import { PushError } from '../repositories/push-record.js';
 import { RepositoryError } from '../repositories/repository-error.js';
 import { SandboxError, type SandboxSession } from '../sandbox/sandbox.js';
@@ -71,7 +72,7 @@ export async function* tellChanges(
   try {
     if (!completed) return PASSED;
     const verdict = verify === null ? PASSED : found === null ? UNKNOWN : yield* verify(found);
-    if ('passed' in verdict) yield* pushed(input, found, report);
+    if ('passed' in verdict) yield* pushed(input, found, verdict, report);
     return verdict;
   } finally {
     // The next comparison removes what is left of this one.
@@ -80,15 +81,20 @@ export async function* tellChanges(
 }
 
 /** What it reads of the changes may be gone by now: the branch is pushed as far as it can be without. */
-async function* pushed(input: AgentInput, found: RepositoryChanges | null, report: Report): Steps<void> {
+async function* pushed(
+  input: AgentInput,
+  found: RepositoryChanges | null,
+  checked: CheckedTurn,
+  report: Report,
+): Steps<void> {
   try {
-    yield* push(input, found, report);
+    yield* push(input, found, checked, report);
   } catch (error) {
     input.signal.throwIfAborted();
     if (found === null || !(error instanceof RepositoryError || error instanceof SandboxError)) throw error;
     report(withCause(error));
     yield { type: 'changes', counted: null, patch: null };
-    yield* push(input, null, report);
+    yield* push(input, null, checked, report);
   }
 }
 
@@ -131,12 +137,13 @@ function patchOmitted(): AgentEvent {
 async function* push(
   { repository, signal, waits }: AgentInput,
   changes: RepositoryChanges | null,
+  checked: CheckedTurn,
   report: Report,
 ): Steps<void> {
   if (repository?.branch == null) return;
   const over = waits?.({ code: 'push', message: `The branch '${repository.branch}' is pushed.` });
   try {
-    yield* repository.push(changes);
+    yield* repository.push(changes, checked);
   } catch (error) {
     signal.throwIfAborted();
     if (!(error instanceof PushError)) throw error;
