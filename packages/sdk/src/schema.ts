@@ -815,7 +815,7 @@ export interface components {
             archived?: boolean;
             /** @description What one turn may use; null for no limit of its own. */
             budget?: components["schemas"]["Budget"] | null;
-            /** @description What the service runs itself, in a clean copy of the work, when a turn would be completed; `[]` for nothing. Without it those of the project, else of the environment. A PATCH counts from the next turn on. */
+            /** @description What the service runs itself, in a clean copy of the work, when a turn would be completed; `[]` for nothing. Without it those of the project, else of the environment. A PATCH counts at the next end of a turn. */
             checks?: components["schemas"]["Check"][];
             /**
              * @description How much the model thinks, as `GET /v1/models` lists it for the model; without it the default of the model.
@@ -1279,7 +1279,7 @@ export interface components {
             attachments?: components["schemas"]["Attachment"][];
             /** @description What one turn may use; null for no limit of its own. */
             budget?: components["schemas"]["Budget"] | null;
-            /** @description What the service runs itself, in a clean copy of the work, when a turn would be completed; `[]` for nothing. Without it those of the project, else of the environment. A PATCH counts from the next turn on. */
+            /** @description What the service runs itself, in a clean copy of the work, when a turn would be completed; `[]` for nothing. Without it those of the project, else of the environment. A PATCH counts at the next end of a turn. */
             checks?: components["schemas"]["Check"][];
             /** @description What the agent is to do, or to know. Markdown. */
             content?: string;
@@ -1733,7 +1733,7 @@ export interface components {
         ForkTask: {
             /** @description What one turn of the fork may use; null for no limit of its own. Without it that of the original. */
             budget?: components["schemas"]["Budget"] | null;
-            /** @description What the service runs itself, in a clean copy of the work, when a turn would be completed; `[]` for nothing. Without it those of the project, else of the environment. A PATCH counts from the next turn on. */
+            /** @description What the service runs itself, in a clean copy of the work, when a turn would be completed; `[]` for nothing. Without it those of the project, else of the environment. A PATCH counts at the next end of a turn. */
             checks?: components["schemas"]["Check"][];
             /** @description The next message of the fork. Markdown. Without it the fork waits as `completed`. */
             content?: string;

@@ -50,7 +50,8 @@ export async function* runChecks(
   const mayGoOn = status === 'failed' && repairs < checks.maxRepairs && over === null;
   const told = mayGoOn ? { messageId: newId(), parts: partsOf(failed, repairs, checks.maxRepairs) } : null;
   const workdirSha256 = results.find((one) => one.workdirSha256 !== null)?.workdirSha256 ?? null;
-  yield { type: 'checks', round: repairs, status, told, workdirSha256 };
+  const names = results.map(({ name }) => name);
+  yield { type: 'checks', round: repairs, names, status, told, workdirSha256 };
   if (status === 'passed') return { passed: true, results };
   // The time of the turn has ended it, and not what it found.
   if (limits.secondsLeft() === 0 && over !== null) return { failed: over };

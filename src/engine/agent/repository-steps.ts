@@ -6,7 +6,7 @@ import { RepositoryError } from '../repositories/repository-error.js';
 import { SandboxError, type SandboxSession } from '../sandbox/sandbox.js';
 import type { AgentEvent, AgentFeedback, AgentInput, AgentOutcome } from './agent-engine.js';
 import type { InputRepository, RepositoryChanges } from './input-repository.js';
-import { PASSED, UNKNOWN, type Verdict } from './check-steps.js';
+import { PASSED, type Verdict } from './check-steps.js';
 import { sandboxUnavailable } from './turn-outcomes.js';
 
 type Steps<T> = AsyncGenerator<AgentEvent, T, AgentFeedback>;
@@ -49,29 +49,28 @@ export async function* bringIn(
   }
 }
 
-/** Whether a turn that is completed may be so: after its changes are known, and before they are pushed. */
-type Verify = (changes: RepositoryChanges | null) => Steps<Verdict>;
+/** Whether a turn that is completed may be so: after its changes are known, and before they are pushed. Null: of no repository. */
+export type Verify = (changes: RepositoryChanges | null | 'unknown') => Steps<Verdict>;
 
 /**
  * After the turn: what differs from the original commit, which a completed turn pushes when its checks have passed. That it cannot be computed or
  * pushed changes no outcome. A run that only waits for a person has not ended its turn.
- * @param verify null: the task has no checks.
  */
 export async function* tellChanges(
   input: AgentInput,
   outcome: AgentOutcome,
   sandbox: Opens,
-  verify: Verify | null,
+  verify: Verify,
   report: Report,
 ): Steps<Verdict> {
   const { repository } = input;
   const completed = outcome.type === 'completed';
-  if (repository == null) return completed && verify !== null ? yield* verify(null) : PASSED;
+  if (repository == null) return completed ? yield* verify(null) : PASSED;
   if (!completed && outcome.type !== 'failed') return PASSED;
   const found = yield* changesOf(input, repository, sandbox, report);
   try {
     if (!completed) return PASSED;
-    const verdict = verify === null ? PASSED : found === null ? UNKNOWN : yield* verify(found);
+    const verdict = yield* verify(found ?? 'unknown');
     if ('passed' in verdict) yield* pushed(input, found, verdict, report);
     return verdict;
   } finally {

@@ -118,7 +118,7 @@ const ENVIRONMENT = raw(`CASE WHEN t.environment_id IS NOT NULL THEN (
   END AS environment`);
 
 /** What its checks are is read by who carries them out. */
-const HAS_CHECKS = raw('t.checks IS NOT NULL AS "hasChecks"');
+export const HAS_CHECKS = raw('t.checks IS NOT NULL AS "hasChecks"');
 
 /** What a {@link TaskRow} has, of a task `t` and its creator `u`. */
 export const TASK_ROW = sql`${TASK}, ${HAS_CHECKS}, ${ENVIRONMENT}, ${WAITING_FOR}, u.name AS "createdByName",

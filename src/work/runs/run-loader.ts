@@ -26,6 +26,7 @@ import { BuildStore } from '../environments/build-store.js';
 import { RunSecrets } from './run-secrets.js';
 import type { TaskSecrets } from './task-secrets.js';
 import {
+  CHECKS_NOW,
   type EnvironmentOfTask,
   type InvocationInput,
   LOAD,
@@ -144,10 +145,27 @@ export class RunLoader {
       signal,
       stopping,
     };
-    return task.checks === null ? input : { ...input, checks: this.checksOf(run, task, task.checks, input) };
+    run.hasChecks = task.checks !== null;
+    const checksNow = () => this.checksNow(run, input);
+    if (task.checks === null) return { ...input, checksNow };
+    return { ...input, checksNow, checks: this.checksOf(run, task, task.checks, input) };
   }
 
-  private checksOf(run: ClaimedRun, { repairs, build }: TaskInput, checks: TaskChecks, input: AgentInput): InputChecks {
+  /** Asks for those of a task that had some when it was last heard of, and for no others. */
+  private async checksNow(run: ClaimedRun, input: AgentInput): Promise<InputChecks | null> {
+    if (run.hasChecks !== true) return null;
+    const query = CHECKS_NOW({ taskId: run.taskId });
+    const [now] = await retryWhileUnavailable(() => this.database.work.run(query), input.signal);
+    // Deleted meanwhile: the next write tells.
+    return now?.checks == null ? null : this.checksOf(run, now, now.checks, input);
+  }
+
+  private checksOf(
+    run: ClaimedRun,
+    { repairs, build }: Pick<TaskInput, 'repairs' | 'build'>,
+    checks: TaskChecks,
+    input: AgentInput,
+  ): InputChecks {
     const { taskId, network = false, environment, files, project = [], repository = null } = input;
     const prepare =
       build === null

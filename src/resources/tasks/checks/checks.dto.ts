@@ -98,7 +98,7 @@ const count = (description: string, optional: () => PropertyDecorator): Property
 
 export const Checks = () =>
   list(
-    'What the service runs itself, in a clean copy of the work, when a turn would be completed; `[]` for nothing. Without it those of the project, else of the environment. A PATCH counts from the next turn on.',
+    'What the service runs itself, in a clean copy of the work, when a turn would be completed; `[]` for nothing. Without it those of the project, else of the environment. A PATCH counts at the next end of a turn.',
     OptionalNotNull,
   );
 export const MaxRepairs = () =>
