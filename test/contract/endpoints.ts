@@ -185,6 +185,7 @@ export const ENDPOINTS: readonly Row[] = [
   read('/v1/tasks/{taskId}', ['tasks:read'], ['task']),
   row('POST', '/v1/tasks/{taskId}/cancel', { scopes: ['tasks:write'], policy: 'resource_write', answer: ['task'] }),
   row('POST', '/v1/tasks/{taskId}/fork', { scopes: ['tasks:write', 'files:read'], policy: 'task_execution', key: 'required', answer: ['task'], status: 201, body: {} }),
+  row('POST', '/v1/tasks/{taskId}/checks', { scopes: ['tasks:write'], policy: 'task_execution', key: 'optional', answer: ['task'], status: 202 }),
   row('POST', '/v1/tasks/{taskId}/pause', { scopes: ['tasks:write'], policy: 'resource_write', answer: ['task'], body: {} }),
   row('POST', '/v1/tasks/{taskId}/resume', { scopes: ['tasks:write'], policy: 'resource_write', answer: ['task'] }),
   row('POST', '/v1/tasks/{taskId}/interaction', { ...ATTACHES, status: 202, answer: ['task'], body: { interactionId: 'x', content: 'x' }, elsewhere: 'interactions' }),

@@ -19,6 +19,8 @@ interface Rule {
   request?: (ids: Case['ids']) => { path?: string; json?: object };
   /** Where the thing is, nobody may. */
   inUse?: (place: Case['place']) => boolean;
+  /** What who may is told, where the thing is not ready for it: its queued task. */
+  told?: string;
   /** What else the operation names, in words. */
   by?: string;
 }
@@ -36,6 +38,7 @@ const RULES: [operation: string, rule: Rule][] = [
   ['DELETE /v1/tasks/{taskId}', { thing: 'task', needed: 'owned' }],
   ['POST /v1/tasks/{taskId}/cancel', { thing: 'task', needed: 'seen' }],
   ['POST /v1/tasks/{taskId}/fork', { thing: 'task', needed: 'seen' }],
+  ['POST /v1/tasks/{taskId}/checks', { thing: 'task', needed: 'seen', told: '409 task_not_final' }],
   ['POST /v1/tasks/{taskId}/pause', { thing: 'task', needed: 'seen' }],
   ['POST /v1/tasks/{taskId}/resume', { thing: 'task', needed: 'seen' }],
   ['POST /v1/tasks/{taskId}/interaction', { thing: 'task', needed: 'seen', request: ({ interaction }) => ({ json: { interactionId: interaction, content: 'x' } }) }],
@@ -103,11 +106,11 @@ function owns({ caller, place }: Case, thing: Thing, needed: Needed): boolean {
   return needed === 'uploaded' && place.projectIs === 'own';
 }
 
-function expected(one: Case, { thing, needed, inUse }: Rule, { method, status }: Row): string {
+function expected(one: Case, { thing, needed, inUse, told }: Rule, { method, status }: Row): string {
   if (one.caller.role === 'viewer' && method !== 'GET') return '403 role_not_allowed';
   if (!sees(one, thing)) return '404 not_found';
   if (inUse?.(one.place) === true) return '409 file_in_use';
-  return needed === 'seen' || owns(one, thing, needed) ? `${status}` : '403 not_owner';
+  return needed === 'seen' || owns(one, thing, needed) ? (told ?? `${status}`) : '403 not_owner';
 }
 
 const name = ({ method, path }: Pick<Row, 'method' | 'path'>) => `${method} ${path}`;

@@ -105,6 +105,11 @@ export class World {
       // Only a turn that has ended is forked.
       if (path.endsWith('/fork')) await this.service.db.query('UPDATE tasks SET turn = 1 WHERE id = $1', [id]);
       if (path.endsWith('/proof')) await this.service.db.query('INSERT INTO task_proofs (task_id, turn, envelope) VALUES ($1, 1, $2)', [id, JSON.stringify(ENVELOPE)]); // prettier-ignore
+      // Only those of a turn that has ended run again.
+      if (path.endsWith('/checks')) {
+        await this.service.db.query(`UPDATE runs SET status = 'finished' WHERE task_id = $1`, [id]);
+        await this.service.db.query(`UPDATE tasks SET status = 'completed', checks = '{"checks": [], "maxRepairs": 0}' WHERE id = $1`, [id]); // prettier-ignore
+      }
       return id;
     }
     if (name === 'messageId')

@@ -1,4 +1,5 @@
 import { bootWorker, useService } from '../harness/app.js';
+import { listChecks } from '../harness/checked.js';
 import { makeMember, type Member } from '../harness/client.js';
 import { createEnvironment } from '../harness/environments.js';
 import { bash, HeldModel } from '../harness/held-model.js';
@@ -8,12 +9,6 @@ import { createTask, finished, readTask } from '../harness/tasks.js';
 const DONE = { text: 'Done.' };
 const done = { name: 'done', command: 'cat done.txt' };
 const other = { name: 'other', command: 'cat other.txt' };
-
-interface Listed {
-  name: string;
-  round: number;
-  status: string;
-}
 
 describe('A PATCH of the checks of a task whose turn is under way (reference §26)', () => {
   const repositories = new RepositoryFolder();
@@ -43,10 +38,8 @@ describe('A PATCH of the checks of a task whose turn is under way (reference §2
     const answer = await owner.client.patch(`/v1/tasks/${id}`, body);
     expect(answer.status).toBe(200);
   };
-  const listed = async (id: string) => {
-    const { body } = await owner.client.get<{ checks: Listed[] }>(`/v1/tasks/${id}/checks`);
-    return body.checks.toReversed().map(({ name, round, status }) => [name, round, status]);
-  };
+  const listed = async (id: string) =>
+    (await listChecks(owner.client, id)).map(({ name, round, status }) => [name, round, status]);
   const proven = async (id: string) => {
     const { body } = await owner.client.get<{ payload: string }>(`/v1/tasks/${id}/proof`);
     const { predicate } = JSON.parse(Buffer.from(body.payload, 'base64').toString()) as { predicate: Record<string, unknown> }; // prettier-ignore

@@ -15,7 +15,7 @@ interface Statement {
     result: string;
     passedTests: string[];
     failedTests: string[];
-    millwright: { task: string; turn: number; workspace: string; checks: { name: string; round: number; status: string; outputSha256: string; protectedChanged: string[] }[] };
+    millwright: { task: string; turn: number; workspace: string; checks: { phase: string; name: string; round: number; status: string; outputSha256: string; protectedChanged: string[] }[] };
   };
 } // prettier-ignore
 
@@ -66,10 +66,24 @@ describe('The proof of what checks said (reference §26)', () => {
     ]);
     const { predicate } = statement;
     expect(predicate).toMatchObject({ result: 'PASSED', passedTests: ['test'], failedTests: ['lint'] });
-    expect(predicate.millwright).toMatchObject({
-      ...{ task: task.id, turn: 1, workspace: owner.workspace.slug },
-      checks: [{ name: 'test', round: 0, status: 'passed', outputSha256: sha256(''), protectedChanged: ['test.sh'] }, { name: 'lint', status: 'failed' }], // prettier-ignore
-    });
+    expect(predicate.millwright).toMatchObject({ task: task.id, turn: 1, workspace: owner.workspace.slug });
+    // Two run at once: which of them ends first is open.
+    const seen = [...predicate.millwright.checks].sort((a, b) =>
+      `${a.phase}${a.name}`.localeCompare(`${b.phase}${b.name}`),
+    );
+    expect(seen).toMatchObject([
+      { phase: 'after', name: 'lint', status: 'failed' },
+      {
+        phase: 'after',
+        name: 'test',
+        round: 0,
+        status: 'passed',
+        outputSha256: sha256(''),
+        protectedChanged: ['test.sh'],
+      },
+      { phase: 'before', name: 'lint', status: 'failed' },
+      { phase: 'before', name: 'test', status: 'failed' },
+    ]);
     await expect(verifyProof(proof, { patch: Buffer.from('another'), origin: service.url })).rejects.toThrow(
       ProofError,
     );

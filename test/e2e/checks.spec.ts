@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
-import { checkFolderOf } from '../../src/engine/sandbox/workdir/workdirs.js';
+import { CHECK_LANES, checkFolderOf } from '../../src/engine/sandbox/workdir/workdirs.js';
 import { bootWorker, useService } from '../harness/app.js';
+import { listChecks } from '../harness/checked.js';
 import { makeMember, type Member } from '../harness/client.js';
 import { upload } from '../harness/files.js';
 import { foldersOf } from '../harness/folder-listing.js';
@@ -10,20 +11,6 @@ import { call, createTask, finished, readMessages, readTask } from '../harness/t
 
 const DONE: Answer = { text: 'Done.' };
 const bash = (command: string) => call('bash', { command });
-
-interface Shown {
-  turn: number;
-  round: number;
-  phase: string;
-  name: string;
-  command: string | null;
-  required: boolean;
-  status: string;
-  exitCode: number | null;
-  output: string | null;
-  outputBytes: number;
-  protectedChanged: string[];
-}
 
 describe('Checks of a task (reference §26)', () => {
   const repositories = new RepositoryFolder();
@@ -55,11 +42,7 @@ describe('Checks of a task (reference §26)', () => {
     const { id } = await createTask(owner.client, { content: 'Do it.', ...body });
     return finished(owner.client, id);
   };
-  const listed = async (id: string) => {
-    const { status, body } = await owner.client.get<{ checks: Shown[] }>(`/v1/tasks/${id}/checks`);
-    expect(status).toBe(200);
-    return body.checks.toReversed();
-  };
+  const listed = (id: string, phase?: string) => listChecks(owner.client, id, phase);
   const stateOf = async (id: string) => (await readTask(owner.client, id) as { checks?: object }).checks; // prettier-ignore
   const failing = { name: 'done', command: 'cat done.txt' };
 
@@ -72,8 +55,9 @@ describe('Checks of a task (reference §26)', () => {
       { turn: 1, round: 0, phase: 'after', name: 'done', command: 'cat done.txt', required: true, status: 'passed', exitCode: 0, output: 'yes\n', outputBytes: 4, protectedChanged: [] },
       { name: 'more', required: false, status: 'failed', exitCode: 3, output: 'more\n' },
     ]); // prettier-ignore
-    const folders = await foldersOf(service, checkFolderOf(task.id));
-    expect(Object.values(folders).filter((path) => existsSync(path))).toEqual([]);
+    const folders = await Promise.all(CHECK_LANES.map((lane) => foldersOf(service, checkFolderOf(task.id, lane))));
+    const paths = folders.flatMap((one) => Object.values(one));
+    expect([paths.length, paths.filter((path) => existsSync(path))]).toEqual([6, []]);
   });
 
   it('one that fails is told to the agent, which goes on; then all run again', async () => {
@@ -187,9 +171,13 @@ describe('Checks of a task (reference §26)', () => {
   it('they count to the time of the turn', async () => {
     agent([]);
     const long = { name: 'long', command: 'sleep 60' };
-    const task = await work({ checks: [long, failing], budget: { maxDurationSeconds: 2 } });
+    const checks = [long, { ...long, name: 'longer' }, failing];
+    const task = await work({ checks, budget: { maxDurationSeconds: 2 } });
     expect(task.statusReason).toMatchObject({ code: 'budget_exceeded' });
-    expect((await listed(task.id)).map(({ name, status }) => [name, status])).toEqual([['long', 'timed_out']]);
+    const both = [['long', 'timed_out'], ['longer', 'timed_out']]; // prettier-ignore
+    for (const phase of ['before', 'after']) {
+      expect((await listed(task.id, phase)).map(({ name, status }) => [name, status])).toEqual(both);
+    }
   });
 
   it('a PATCH after the end of a turn counts at the end of the next one; [] is none', async () => {
@@ -247,8 +235,9 @@ describe('Checks of a task (reference §26)', () => {
     const { body: before } = await owner.client.get<{ position: string }>('/v1/events');
     const { id } = await work({ checks: [failing] });
     const told = async (path: string) => {
-      const { body } = await owner.client.get<{ events: { type: string; data: object }[] }>(path);
-      return body.events.filter(({ type }) => type.startsWith('check.')).map(({ type, data }) => [type, data]);
+      const { body } = await owner.client.get<{ events: { type: string; data: { phase?: string } }[] }>(path);
+      const ours = body.events.filter(({ type, data }) => type.startsWith('check.') && data.phase === 'after');
+      return ours.map(({ type, data }) => [type, data]);
     };
     const about = { name: 'done', phase: 'after', round: 0, projectId: null, metadata: {} };
     const [{ id: checkId } = { id: '' }] = (await owner.client.get<{ checks: { id: string }[] }>(`/v1/tasks/${id}/checks`)).body.checks; // prettier-ignore

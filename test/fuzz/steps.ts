@@ -204,7 +204,7 @@ function checked(operations: Operations): fc.Arbitrary<Step[]> {
   const made = at('POST /v1/tasks', { body: { content: 'Begin.', checks: [{ name: 'one', command: 'cat nothing' }], maxRepairs: 0 } }); // prettier-ignore
   const ended = at('GET /v1/tasks/{taskId}', { settle: true });
   const reads = ['checks', 'proof'].map((what) => at(`GET /v1/tasks/{taskId}/${what}`));
-  return steps(made, ended, ...reads, made, at('POST /v1/tasks/{taskId}/pause', { body: {} }), at('POST /v1/tasks/{taskId}/resume')); // prettier-ignore
+  return steps(made, ended, ...reads, at('POST /v1/tasks/{taskId}/checks'), ended, made, at('POST /v1/tasks/{taskId}/pause', { body: {} }), at('POST /v1/tasks/{taskId}/resume')); // prettier-ignore
 }
 
 /** An upload that becomes the file of a task, read in every way. */

@@ -45,6 +45,7 @@ export function registryOf(instances: object[]): PluginRegistry {
 /** A repository that lies at repo/ already, and in which nothing changes. */
 export const HANDED_IN: InputRepository = {
   recorded: 'c0ffee',
+  commit: 'c0ffee',
   clone: () => Promise.resolve('c0ffee'),
   handIn: () => Promise.resolve(),
   changes: () =>

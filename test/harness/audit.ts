@@ -48,6 +48,7 @@ export const ACTIONS: Record<string, string> = {
   'DELETE /v1/tasks/{taskId}': 'task.delete',
   'POST /v1/tasks/{taskId}/cancel': 'task.cancel',
   'POST /v1/tasks/{taskId}/fork': 'task.fork',
+  'POST /v1/tasks/{taskId}/checks': 'task.check',
   'POST /v1/tasks/{taskId}/pause': 'task.pause',
   'POST /v1/tasks/{taskId}/resume': 'task.resume',
   'POST /v1/tasks/{taskId}/interaction': 'task.answer',

@@ -160,7 +160,7 @@ class InTheMaking {
     if (delta.type === 'message.discarded') {
       if (this.#message?.id === delta.messageId) this.#message = null;
     } else if (delta.type === 'message.delta') this.#write(delta);
-    else this.#print(delta);
+    else if ('toolCallId' in delta) this.#print(delta);
     this.#draw();
   }
 
@@ -185,7 +185,7 @@ class InTheMaking {
     if (offset <= known.length) parts.set(index, { type: part, text: known.slice(0, offset) + delta });
   }
 
-  #print({ toolCallId, stream, delta }: Extract<Delta, { type: 'tool.progress' }>): void {
+  #print({ toolCallId, stream, delta }: Extract<Delta, { toolCallId: string }>): void {
     const known = this.#printed.get(toolCallId) ?? { stdout: '', stderr: '', left: 0 };
     const whole = known[stream] + delta;
     const kept = whole.length > KEPT ? whole.slice(-KEPT) : whole;

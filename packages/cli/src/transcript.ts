@@ -59,7 +59,8 @@ export class Transcript {
         yield* this.discarded(event.messageId);
         break;
       case 'tool.progress':
-        yield* this.output(event);
+        // What a check prints comes with its result.
+        if ('toolCallId' in event) yield* this.output(event);
         break;
       case 'message.created':
       case 'message.completed':
@@ -119,7 +120,7 @@ export class Transcript {
     yield { type, text: goesOn ? text.slice(told.length) : text, begins: !goesOn, ends: true };
   }
 
-  private *output({ toolCallId, stream, offset, delta }: Extract<Delta, { type: 'tool.progress' }>): Generator<Entry> {
+  private *output({ toolCallId, stream, offset, delta }: Extract<Delta, { toolCallId: string }>): Generator<Entry> {
     const running = this.running.get(toolCallId);
     if (running === undefined || offset > running[stream].text.length) return;
     const streamed = running[stream];

@@ -113,6 +113,7 @@ export type WorkspaceEvent = Schemas['WorkspaceEvent'];
 export type Delta =
   | { type: 'message.delta'; messageId: string; index: number; part: 'text' | 'reasoning'; offset: number; delta: string }
   | { type: 'tool.progress'; messageId: string; toolCallId: string; stream: 'stdout' | 'stderr'; offset: number; delta: string }
+  | { type: 'tool.progress'; check: string; phase: 'before' | 'after'; round: number; stream: 'stdout' | 'stderr'; offset: number; delta: string }
   | { type: 'message.discarded'; messageId: string }; // prettier-ignore
 
 const FINAL: readonly string[] = ['completed', 'failed', 'cancelled'];

@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream';
 import type { ConversationMessage, JsonValue, StoredPart, ToolResult } from '../models/conversation.js';
-import type { CheckResult } from '../checks/check.js';
+import type { CheckPhase, CheckResult } from '../checks/check.js';
 import type { Effort, ModelUsage } from '../models/model-provider.js';
 import type { NetworkReport, NetworkUse, SandboxSecrets, SharedFile } from '../sandbox/sandbox.js';
 import type { TaskEnvironment } from '../sandbox/session-environment.js';
@@ -126,11 +126,21 @@ export type LiveKind = 'step_start' | 'data' | 'tool' | 'text' | 'reasoning' | '
  *   the last. What was passed on of a part is the beginning of what is recorded of it.
  * - `discarded`: what was passed on of this message is void.
  * - `output`: what a call has printed.
+ * - `check_output`: what a check has printed that runs.
  */
 export type LiveEvent =
   | { type: 'words'; messageId: string; kinds: LiveKind[]; delta: string }
   | { type: 'discarded'; messageId: string }
-  | { type: 'output'; messageId: string; toolCallId: string; stream: 'stdout' | 'stderr'; chunk: Buffer };
+  | { type: 'output'; messageId: string; toolCallId: string; stream: 'stdout' | 'stderr'; chunk: Buffer }
+  | ({ type: 'check_output'; stream: 'stdout' | 'stderr'; chunk: Buffer } & CheckRef);
+
+/** A check that runs, or has run. */
+export interface CheckRef {
+  name: string;
+  phase: CheckPhase;
+  /** How often the agent had mended its work in this turn by then. */
+  round: number;
+}
 
 /** One tool call as recorded before anything acts on it. */
 export interface StartedCall {
@@ -160,7 +170,8 @@ export interface ToldSurroundings {
  * - `changes`: what the turn has made of the repository, after its last step; null when it is not known.
  * - `patch_omitted`: after `changes` whose patch is too large. `parts` are a message that says so.
  * - `push`, `push_failed`: of the branch of a task, after `changes`. `parts` are a message that says why it failed.
- * - `check`, `checked`: a check of the turn begins, and what became of it; after `changes`.
+ * - `check`, `checked`: a check begins, and what became of it: those `before` at any time of a turn, the others after `changes`. `whole` is all
+ *   that it wrote, where its result has only the end.
  * - `checks`: all checks of a round are over. `told`: a message by which the agent learns what it has to mend, when it goes on.
  * - `tool`: one call is finished. `last` when the message has no open call left: it becomes `complete`.
  */
@@ -194,8 +205,8 @@ export type AgentEvent =
     }
   | { type: 'cloned'; commit: string }
   | { type: 'changes'; counted: ChangeCounts | null; patch: PublishedFile | null }
-  | { type: 'check'; name: string; round: number }
-  | { type: 'checked'; round: number; result: CheckResult }
+  | ({ type: 'check' } & CheckRef)
+  | { type: 'checked'; phase: CheckPhase; round: number; result: CheckResult; whole: PublishedFile | null }
   | {
       type: 'checks';
       round: number;

@@ -2,9 +2,11 @@
 import { newId } from '../../platform/database/ids.js';
 import type { CheckedTurn, CheckResult } from '../checks/check.js';
 import type { ConversationMessage, StoredPart } from '../models/conversation.js';
-import type { AgentEvent, AgentFeedback, AgentInput } from './agent-engine.js';
+import type { AgentEvent, AgentFeedback, AgentInput, AgentOutcome } from './agent-engine.js';
+import { inLanes, type CheckingInput } from './check-lanes.js';
 import type { InputChecks } from './input-checks.js';
 import type { RepositoryChanges } from './input-repository.js';
+import type { TurnOutput } from './output/turn-output.js';
 import type { TurnLimits } from './turn-limits.js';
 import type { Failure } from './turn-outcomes.js';
 
@@ -23,31 +25,25 @@ export const PASSED: Passed = { passed: true, results: [] };
 /** What is not known cannot be checked. */
 export const UNKNOWN: Verdict = { failed: unavailable('the changes of the task are not known') };
 
-/** Carries out all checks of a task on what the turn has come to, one after the other. @param changes null without a repository. */
+/** Carries out all checks of a task on what the turn has come to. @param changes null without a repository. */
 export async function* runChecks(
   checks: InputChecks,
-  { signal, stopping }: Pick<AgentInput, 'signal' | 'stopping'>,
+  input: CheckingInput,
   changes: RepositoryChanges | null,
   repairs: number,
   limits: TurnLimits,
 ): Steps<Verdict> {
-  const results: CheckResult[] = [];
-  for (const check of checks.checks) {
-    if (limits.secondsLeft() === 0) break;
-    yield { type: 'check', name: check.name, round: repairs };
-    const digest = results.every((one) => one.workdirSha256 === null);
-    const work = { changes, digest, secondsLeft: limits.secondsLeft(), signal: AbortSignal.any([signal, stopping]) };
-    const result = await checks.run(check, work);
-    results.push(result);
-    yield { type: 'checked', round: repairs, result };
-  }
+  const left = () => limits.secondsLeft();
+  const results = yield* inLanes(checks.checks, input, { phase: 'after', round: repairs }, left, (check, work) =>
+    checks.run(check, { ...work, changes }),
+  );
   const decisive = results.filter(({ required }) => required);
   const broken = decisive.filter(({ status }) => status === 'error');
   const failed = decisive.filter(({ status }) => status !== 'passed');
   const all = results.length === checks.checks.length;
   const status = broken.length > 0 ? 'error' : failed.length > 0 ? 'failed' : all ? 'passed' : 'error';
   const over = limits.exceeded();
-  const mayGoOn = status === 'failed' && repairs < checks.maxRepairs && over === null;
+  const mayGoOn = status === 'failed' && !checks.again && repairs < checks.maxRepairs && over === null;
   const told = mayGoOn ? { messageId: newId(), parts: partsOf(failed, repairs, checks.maxRepairs) } : null;
   const workdirSha256 = results.find((one) => one.workdirSha256 !== null)?.workdirSha256 ?? null;
   const names = results.map(({ name }) => name);
@@ -59,6 +55,14 @@ export async function* runChecks(
   const again = told === null ? null : readChecks(told.messageId, told.parts);
   if (again !== null) return { again };
   return { failed: notPassed(failed) };
+}
+
+/** The steps of a turn that has ended before: with the answer that the task has, if it has one. */
+// eslint-disable-next-line require-yield -- no step is left.
+export async function* answered({ messages }: AgentInput, output: TurnOutput): Steps<AgentOutcome> {
+  const last = messages.at(-1);
+  const ends = last?.role === 'assistant' && last.invocations.length === 0;
+  return (ends ? await output.end(messages, null) : null) ?? { type: 'completed', text: '' };
 }
 
 function unavailable(why: string): Failure {

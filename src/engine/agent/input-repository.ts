@@ -31,6 +31,8 @@ export interface RepositoryChanges {
 export interface InputRepository {
   /** The commit that is on record; null before the first clone. */
   readonly recorded: string | null;
+  /** The commit that was cloned; null before `clone`. */
+  readonly commit: string | null;
   /** Clones it on the host, unless that is done; resolves with the commit. Rejects with the reason of `stopping` too. */
   clone(stopping: AbortSignal, waits?: Waits): Promise<string>;
   /** Lays it at `repo/` of the workdir, once in the life of the task. */

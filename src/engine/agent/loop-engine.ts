@@ -13,7 +13,8 @@ import {
   type AgentOutcome,
 } from './agent-engine.js';
 import { secretsToUse } from './approval.js';
-import { PASSED, runChecks, UNKNOWN } from './check-steps.js';
+import { beside, checkOriginal } from './check-lanes.js';
+import { answered, PASSED, runChecks, UNKNOWN } from './check-steps.js';
 import { ContextCompactor } from './context/context-compactor.js';
 import { ContextSize } from './context/context-size.js';
 import { ContextWindows } from './context/context-windows.js';
@@ -60,10 +61,14 @@ export class LoopEngine extends AgentEngine {
     this.windows = new ContextWindows(models);
   }
 
-  async *run(input: AgentInput): AsyncGenerator<AgentEvent, AgentOutcome, AgentFeedback> {
-    input.signal.throwIfAborted();
-    const model = this.models.find(input.model.id);
-    if (model === undefined) return modelGone(input.model.id);
+  async *run(given: AgentInput): AsyncGenerator<AgentEvent, AgentOutcome, AgentFeedback> {
+    given.signal.throwIfAborted();
+    const model = this.models.find(given.model.id);
+    if (model === undefined) return modelGone(given.model.id);
+    const over = new AbortController();
+    const { checks } = given;
+    const unknown = checks !== undefined && checks.unknown.length > 0;
+    const input = unknown ? { ...given, signal: AbortSignal.any([given.signal, over.signal]) } : given;
     const sandbox = new LazySandbox(this.sandboxes, input);
     const limits = new TurnLimits(input, this.settings.stepsPerTurn, (model) => this.models.prices(model));
     const { caller, tools, settings } = this;
@@ -91,10 +96,11 @@ export class LoopEngine extends AgentEngine {
       const surroundings = this.models.wantsSurroundings(input.model.id)
         ? () => surroundingsOf(input, this.sandboxes.factsOf(input), () => sandbox.get(), report)
         : null;
+      const output = new TurnOutput(input.outputSchema ?? null, workspaceId);
       const run = new TurnRun(input, {
         caller,
         system,
-        output: new TurnOutput(input.outputSchema ?? null, workspaceId),
+        output,
         tools,
         offered,
         secrets,
@@ -108,7 +114,11 @@ export class LoopEngine extends AgentEngine {
         surroundings,
         report,
       });
-      let steps = this.titled(input, run.run(), limits, report);
+      let steps = checks?.again === true ? answered(input, output) : this.titled(input, run.run(), limits, report);
+      if (checks !== undefined && unknown) {
+        const original = (enough: AbortSignal) => checkOriginal(checks, input, limits, enough);
+        steps = beside(steps, original, () => over.abort());
+      }
       for (;;) {
         const outcome = yield* steps;
         if (waitsAfter(input, outcome)) return outcome;

@@ -1,5 +1,7 @@
 import { existsSync } from 'node:fs';
 import { Injectable, Logger } from '@nestjs/common';
+import { DataDir } from '../../platform/config/data-dir.js';
+import { Env } from '../../platform/config/env.js';
 import { newId } from '../../platform/database/ids.js';
 import type { InputFile } from '../agent/agent-engine.js';
 import type { CheckedWork } from '../agent/input-checks.js';
@@ -9,9 +11,9 @@ import { type RunResult, SandboxError, type SandboxSession, type SharedFile } fr
 import { SandboxSelector } from '../sandbox/sandbox-selector.js';
 import { checkFolderOf } from '../sandbox/workdir/workdirs.js';
 import type { SessionEnvironment } from '../sandbox/session-environment.js';
-import { type Check, CheckError, type CheckResult, type CheckStatus } from './check.js';
+import { type CarriedOut, type Check, CheckError, type CheckResult, type CheckStatus } from './check.js';
+import { CheckOutput } from './check-output.js';
 import { copyWorkdir, putBack } from './copied-workdir.js';
-import { OutputTail } from './output-tail.js';
 import { workdirDigest } from './workdir-digest.js';
 import { listingOf } from './workdir-listing.js';
 import { protects, told } from './protection.js';
@@ -38,43 +40,52 @@ export interface CheckedTask {
 export class CheckRunner {
   private readonly logger = new Logger('Checks');
 
-  constructor(private readonly sandboxes: SandboxSelector) {}
+  constructor(
+    private readonly sandboxes: SandboxSelector,
+    private readonly dataDir: DataDir,
+    private readonly env: Env,
+  ) {}
 
   /** Rejects with the reason of the signal. What cannot be carried out is a result, `error`. */
-  async run(task: CheckedTask, check: Check, work: CheckedWork): Promise<CheckResult> {
+  async run(task: CheckedTask, check: Check, work: CheckedWork): Promise<CarriedOut> {
     const began = performance.now();
-    const output = new OutputTail();
+    const output = new CheckOutput(this.dataDir.path, this.env.variables.MAX_UPLOAD_BYTES);
     let found: Found;
     try {
       found = await this.inFreshFolders(task, check, work, output);
     } catch (error) {
+      if (work.signal.aborted) await output.discard();
       work.signal.throwIfAborted();
       this.logger.warn({ taskId: task.taskId, msg: `The check ${check.name} of task ${task.taskId} was not carried out: ${withCause(error)}` }); // prettier-ignore
       found = { status: 'error', exitCode: null, protectedChanged: [], workdirSha256: null };
-      output.add(1, Buffer.from(`${reasonOf(error)}\n`));
+      void output.add(Buffer.from(`${reasonOf(error)}\n`));
     }
     const { timeoutSeconds: _limit, ...ran } = check;
     const durationMs = Math.round(performance.now() - began);
-    return { id: newId(), ...ran, durationMs, ...found, ...output.end() };
+    const { whole, ...written } = await output.end();
+    return { result: { id: newId(), ...ran, durationMs, ...found, ...written, original: null }, whole };
   }
 
-  /** What lies on this host of a task's checks. Succeeds when nothing does. */
-  remove(taskId: string): Promise<void> {
-    return this.sandboxes.current.remove(checkFolderOf(taskId));
-  }
-
-  private async inFreshFolders(task: CheckedTask, check: Check, work: CheckedWork, output: OutputTail): Promise<Found> {
-    const { signal } = work;
-    const id = checkFolderOf(task.taskId);
-    await this.remove(task.taskId);
+  private async inFreshFolders(
+    task: CheckedTask,
+    check: Check,
+    work: CheckedWork,
+    output: CheckOutput,
+  ): Promise<Found> {
+    const { signal, passOn } = work;
+    const id = checkFolderOf(task.taskId, work.lane);
+    const sandbox = this.sandboxes.current;
+    // A worker that was killed has left it.
+    await sandbox.remove(id);
     try {
-      await this.begin(task, id, signal);
+      await this.begin(task, id, work);
       const { project, environment, network } = task;
       const session = await this.sandboxes.open({ taskId: id, project, environment, network, signal });
       try {
         const listed = task.repository === null && work.digest;
         const workdirSha256 = listed ? workdirDigest(await listingOf(session)) : null;
-        const protectedChanged = told(await this.layIn(task, check, work, session));
+        const changed = await this.layIn(task, check, work, session);
+        const protectedChanged = work.phase === 'before' ? [] : told(changed);
         const { timeoutSeconds, command } = check;
         const result = await session.run(command, {
           cwd: task.repository === null ? '.' : 'repo',
@@ -82,37 +93,41 @@ export class CheckRunner {
           prepared: true,
           timeoutSeconds: Math.min(timeoutSeconds, work.secondsLeft ?? timeoutSeconds),
           keep: { first: 0, last: 0 },
-          onOutput: output.add,
+          onOutput: (stream, chunk) => {
+            passOn(stream, chunk);
+            return output.add(chunk);
+          },
           // Of all that it writes the end is kept.
           keepsOutput: () => true,
         });
-        if (result.killed !== null) output.add(1, Buffer.from(`\n${inWords(result.killed)}\n`));
+        if (result.killed !== null) void output.add(Buffer.from(`\n${inWords(result.killed)}\n`));
         return { ...verdictOf(result), protectedChanged, workdirSha256 };
       } finally {
         await session.close();
       }
     } finally {
       // What cannot be removed now goes when the next one begins, or with the task.
-      await this.remove(task.taskId).catch(() => undefined);
+      await sandbox.remove(id).catch(() => undefined);
     }
   }
 
-  /** Without a repository a check begins with the workdir of the task. */
-  private async begin({ taskId, prepare, repository }: CheckedTask, id: string, signal: AbortSignal): Promise<void> {
-    if (repository !== null && prepare === null) return;
+  /** Without a repository a check begins with the workdir of the task, and one `before` with nothing. */
+  private async begin({ taskId, prepare, repository }: CheckedTask, id: string, work: CheckedWork): Promise<void> {
+    const copies = repository === null && work.phase === 'after';
+    if (!copies && prepare === null) return;
     const folders = await this.sandboxes.current.folders(taskId);
     if (folders === null) throw new CheckError('The sandbox of this service keeps no folders, so it has no checks.');
     const from = folders['workdir'] ?? '';
     await this.sandboxes.current.restore(id, async (to, owner) => {
       await prepare?.(to, owner);
-      if (repository === null && existsSync(from)) await copyWorkdir(from, to['workdir'] ?? '', owner, signal);
+      if (copies && existsSync(from)) await copyWorkdir(from, to['workdir'] ?? '', owner, work.signal);
     });
   }
 
   private async layIn(task: CheckedTask, check: Check, work: CheckedWork, session: SandboxSession): Promise<string[]> {
     const isProtected = protects(check.protect);
-    if (task.repository === null) return putBack(session, task.files, isProtected);
-    return task.repository.layFresh(session, work.changes, isProtected);
+    if (task.repository !== null) return task.repository.layFresh(session, work.changes, isProtected);
+    return putBack(session, task.files, work.phase === 'before' ? () => true : isProtected);
   }
 }
 

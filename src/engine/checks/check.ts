@@ -1,4 +1,5 @@
 // Checks: commands by which the service itself finds out whether a task is done (reference §26).
+import type { OpenedFile } from '../sandbox/sandbox.js';
 
 /** One command. */
 export interface Check {
@@ -25,6 +26,10 @@ export const CHECK_STATUSES = ['passed', 'failed', 'timed_out', 'error'] as cons
 /** `error`: it could not be carried out, so it says nothing of the work. */
 export type CheckStatus = (typeof CHECK_STATUSES)[number];
 
+/** `before`: on the original. `after`: on what the turn has come to. */
+export const CHECK_PHASES = ['before', 'after'] as const;
+export type CheckPhase = (typeof CHECK_PHASES)[number];
+
 /** What became of one check. */
 export interface CheckResult extends Omit<Check, 'timeoutSeconds'> {
   id: string;
@@ -41,6 +46,15 @@ export interface CheckResult extends Omit<Check, 'timeoutSeconds'> {
   protectedChanged: string[];
   /** Of a task without a repository: the `workdirDigest` of what it began with, protected files as the agent left them; and of one check of a round at least; else null. */
   workdirSha256: string | null;
+  /** Of one `before`: what it has run on and with, in one digest, where others may run on the same (`originalOf`). Null: not. */
+  original: string | null;
+}
+
+/** A check that was carried out. */
+export interface CarriedOut {
+  result: CheckResult;
+  /** All that it wrote, where that is longer than `output`; null: it is not, or was not kept. The caller reads it or destroys its content. */
+  whole: OpenedFile | null;
 }
 
 /** What the checks of a turn have found. Empty: it has none. */

@@ -3,7 +3,15 @@ import { pullRequestText } from './pull-request-text.js';
 
 const result = (name: string, more: Partial<CheckResult> = {}): CheckResult => ({
   ...{ id: '', name, command: 'a secret command', protect: [], network: false, required: true, output: 'an output' },
-  ...{ status: 'passed', exitCode: 0, durationMs: 61_240, outputBytes: 9, outputSha256: '', workdirSha256: null },
+  ...{
+    status: 'passed',
+    exitCode: 0,
+    durationMs: 61_240,
+    outputBytes: 9,
+    outputSha256: '',
+    workdirSha256: null,
+    original: null,
+  },
   protectedChanged: [],
   ...more,
 });

@@ -31,6 +31,9 @@ export class TaskRepository implements InputRepository {
   get recorded(): string | null {
     return this.about.commit;
   }
+  get commit(): string | null {
+    return this.base?.commit ?? null;
+  }
   get branch(): string | null {
     return this.about.push?.branch ?? null;
   }

@@ -39,6 +39,8 @@ export const ERRORS = {
   interaction_not_pending: [409, 'conflict'],
   task_not_cancellable: [409, 'conflict'],
   task_not_pausable: [409, 'conflict'],
+  task_not_final: [409, 'conflict'],
+  no_checks: [409, 'conflict'],
   snapshot_gone: [409, 'conflict'],
   too_much_unread: [409, 'conflict'],
   message_already_read: [409, 'conflict'],

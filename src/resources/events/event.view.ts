@@ -12,7 +12,7 @@ import {
   resultViews,
 } from '../tasks/messages/message.view.js';
 import { CHECK_STATUSES } from '../../engine/checks/check.js';
-import { CHECK_PHASES } from '../tasks/checks/task-check.entity.js';
+import { CHECK_PHASES } from '../../engine/checks/check.js';
 import { TASK_STATUSES } from '../tasks/task-status.js';
 import {
   interactionSchema,

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { CHECK_PHASES, type CheckPhase } from '../../engine/checks/check.js';
 import type { Transparency } from '../../platform/config/config-file.js';
 import type { LiveUpdate } from '../../platform/events/event-subscriptions.js';
 import type { Batch } from './feed.js';
@@ -6,11 +7,15 @@ import type { Batch } from './feed.js';
 const KIND = z.enum(['step_start', 'data', 'tool', 'text', 'reasoning', 'sealed']);
 type Kind = z.output<typeof KIND>;
 
-const at = { messageId: z.string(), offset: z.number(), delta: z.string() };
+const more = { offset: z.number(), delta: z.string() };
+const at = { messageId: z.string(), ...more };
+const STREAM = z.enum(['stdout', 'stderr']);
+const CHECK = { check: z.string(), phase: z.enum(CHECK_PHASES), round: z.number() };
 // A notice comes through the database, where an older or a newer process may have sent it.
 const UPDATE = z.union([
   z.object({ ...at, kinds: z.array(KIND).min(1) }),
-  z.object({ ...at, toolCallId: z.string(), stream: z.enum(['stdout', 'stderr']) }),
+  z.object({ ...at, toolCallId: z.string(), stream: STREAM }),
+  z.object({ ...CHECK, ...more, stream: STREAM }),
   z.object({ messageId: z.string(), discarded: z.literal(true) }),
 ]);
 
@@ -18,6 +23,7 @@ const UPDATE = z.union([
 export type Delta =
   | { type: 'message.delta'; messageId: string; index: number; part: 'text' | 'reasoning'; offset: number; delta: string }
   | { type: 'tool.progress'; messageId: string; toolCallId: string; stream: string; offset: number; delta: string }
+  | { type: 'tool.progress'; check: string; phase: CheckPhase; round: number; stream: string; offset: number; delta: string }
   | { type: 'message.discarded'; messageId: string }; // prettier-ignore
 
 /**
@@ -27,15 +33,16 @@ export type Delta =
 export class LiveUpdates {
   /** How much of each text was shown. */
   private readonly shownOf = new Map<string, number>();
-  /** Messages and calls whose event was sent. */
+  /** Messages, calls and checks whose event was sent. */
   private readonly told = new Set<string>();
 
   constructor(private readonly transparency: () => Transparency) {}
 
   replacedBy({ shown }: Batch): void {
     for (const { event } of shown) {
-      const { message, toolCallId } = event.data as { message?: { id: string; role: string }; toolCallId?: string };
-      const id = message?.role === 'assistant' ? message.id : toolCallId;
+      // It runs again: in a turn that has ended, or behind a worker that was lost.
+      if (event.type === 'check.started') this.told.delete(checkId(event.data as unknown as CheckData));
+      const id = replacedBy(event);
       if (id === undefined) continue;
       this.told.add(id);
       this.forget(id);
@@ -51,6 +58,19 @@ export class LiveUpdates {
     if ('discarded' in data)
       return this.forget(data.messageId) ? [{ type: 'message.discarded', messageId: data.messageId }] : [];
     const policy = this.transparency();
+    if ('check' in data) {
+      const { check, phase, round, stream } = data;
+      const id = checkId({ name: check, phase, round });
+      if (!policy.tool_activity || this.told.has(id)) return [];
+      return this.rest(`${id} ${stream}`, data, (rest) => ({
+        type: 'tool.progress',
+        check,
+        phase,
+        round,
+        stream,
+        ...rest,
+      }));
+    }
     const { messageId } = data;
     if ('kinds' in data) {
       const part = data.kinds.at(-1);
@@ -82,6 +102,17 @@ export class LiveUpdates {
     for (const key of keys) this.shownOf.delete(key);
     return keys.length > 0;
   }
+}
+
+type CheckData = { name: string; phase: CheckPhase; round: number };
+
+const checkId = ({ name, phase, round }: CheckData) => `${phase}/${round}/${name}`;
+
+/** The id of what an event replaces. */
+function replacedBy({ type, data }: Batch['shown'][number]['event']): string | undefined {
+  if (type === 'check.completed') return checkId(data as unknown as CheckData);
+  const { message, toolCallId } = data as { message?: { id: string; role: string }; toolCallId?: string };
+  return message?.role === 'assistant' ? message.id : toolCallId;
 }
 
 function isShown(kind: Kind, policy: Transparency): boolean {

@@ -11,6 +11,9 @@ import { UiStep } from './ui-step.js';
 
 const FINISH: Record<string, string> = { completed: 'stop', failed: 'error', awaiting_input: 'tool-calls' };
 
+/** What is said of messages. */
+type Said = Exclude<Delta, { type: 'tool.progress' }>;
+
 /**
  * A turn as one message of the AI SDK: its UI message stream v1, which `useChat` reads (reference §17). What was said cannot be taken
  * back there, so an attempt that is given up is marked by `data-discarded`.
@@ -25,7 +28,7 @@ export class UiWords implements Words {
   /** The one that was begun last, until it is whole. */
   private current: UiStep | null = null;
   /** Words of the step after that: its events may come later than they do. */
-  private held: Delta[] = [];
+  private held: Said[] = [];
   private readonly questions = new Map<string, object>();
 
   constructor(private readonly feed: TurnFeed) {
@@ -47,7 +50,8 @@ export class UiWords implements Words {
   }
 
   update(update: LiveUpdate): string {
-    return written(this.updates.shown(update).flatMap((one) => this.delta(one)));
+    const shown = this.updates.shown(update).filter((one) => one.type !== 'tool.progress');
+    return written(shown.flatMap((one) => this.delta(one)));
   }
 
   heartbeat(): string {
@@ -100,8 +104,7 @@ export class UiWords implements Words {
     return [...this.start(), { type: 'data-interaction', id, data: { ...asked, ...settled } }];
   }
 
-  private delta(one: Delta): Chunk[] {
-    if (one.type === 'tool.progress') return [];
+  private delta(one: Said): Chunk[] {
     const { current } = this;
     if (one.type === 'message.discarded') {
       this.forget(one.messageId);

@@ -11,7 +11,7 @@ import { Task } from './task.entity.js';
 @Index('runs_paused', ['workspaceId'], { where: `status = 'paused'` })
 // On (workspace_id, (kind = 'turn' AND epoch = 0), created_at, id): TypeORM describes no expressions.
 @Index('runs_waiting', { synchronize: false })
-@Check('runs_kind_check', `kind IN ('turn', 'continuation')`)
+@Check('runs_kind_check', `kind IN ('turn', 'continuation', 'checks')`)
 @Check('runs_status_check', `status IN ('queued', 'paused', 'running', 'finished', 'cancelled')`)
 export class Run {
   @Id() id: string;
@@ -20,8 +20,8 @@ export class Run {
   taskId: string;
   /** Of the task. */
   @Column('uuid') workspaceId: string;
-  /** `turn` begins a turn, `continuation` goes on with one. */
-  @Column('text') kind: 'turn' | 'continuation';
+  /** `turn` begins a turn, `continuation` goes on with one, `checks` runs the checks of one again that has ended. */
+  @Column('text') kind: 'turn' | 'continuation' | 'checks';
   /** `paused`: as `queued`, of a task that is paused: no worker claims it. */
   @Column('text') status: 'queued' | 'paused' | 'running' | 'finished' | 'cancelled';
   /** The number of the claim: every write of a worker names it, so that one that was replaced writes nothing more. */

@@ -10,6 +10,7 @@ import { OffboardingModule } from './offboarding/offboarding.module.js';
 import { TransparencyPolicy } from './messages/transparency-policy.js';
 import { MessagesController } from './messages/messages.controller.js';
 import { MessagesService } from './messages/messages.service.js';
+import { ChecksAgain } from './checks/checks-again.js';
 import { TaskChecksController } from './checks/task-checks.controller.js';
 import { TaskFilesController } from './task-files.controller.js';
 import { TaskPause } from './task-pause.js';
@@ -21,7 +22,16 @@ import { TasksService } from './tasks.service.js';
 @Module({
   imports: [BillingModule, FilesModule, OffboardingModule, ModelsModule, ProjectsModule, RepositoriesModule],
   controllers: [TasksController, MessagesController, TaskFilesController, TaskChecksController],
-  providers: [TasksService, TaskStarter, TaskPause, TaskFork, MessagesService, InteractionsService, TransparencyPolicy],
+  providers: [
+    TasksService,
+    TaskStarter,
+    TaskPause,
+    TaskFork,
+    ChecksAgain,
+    MessagesService,
+    InteractionsService,
+    TransparencyPolicy,
+  ],
   exports: [InteractionsService, TaskPause, TaskStarter, TasksService, TransparencyPolicy],
 })
 export class TasksModule {}

@@ -1,5 +1,5 @@
 import { StringDecoder } from 'node:string_decoder';
-import type { AgentEvent, LiveEvent } from '../../engine/agent/agent-engine.js';
+import type { AgentEvent, CheckRef, LiveEvent } from '../../engine/agent/agent-engine.js';
 import type { EventSubscriptions, LiveUpdate, UpdateSource } from '../../platform/events/event-subscriptions.js';
 
 /** Milliseconds from a word to the update that has it: a model writes a hundred times a second. */
@@ -38,15 +38,15 @@ export class LiveTurn implements UpdateSource {
 
   readonly take = (event: LiveEvent): void => {
     if (event.type === 'words') this.words(event);
-    else if (event.type === 'output') this.output(event);
-    else this.discard(event.messageId);
+    else if (event.type === 'discarded') this.discard(event.messageId);
+    else this.output(event);
   };
 
   /** An event comes: what it replaces goes out before it, and nothing of that afterwards. */
   settle(event: AgentEvent): void {
-    if (event.type !== 'step' && event.type !== 'tool') return;
+    const id = replacedBy(event);
+    if (id === null) return;
     this.flush();
-    const id = event.type === 'step' ? event.messageId : event.toolCallId;
     for (const key of this.growing.keys()) if (key.startsWith(`${id} `)) this.growing.delete(key);
     for (const key of this.decoders.keys()) if (key.startsWith(`${id} `)) this.decoders.delete(key);
   }
@@ -71,13 +71,14 @@ export class LiveTurn implements UpdateSource {
     this.grow(`${messageId} ${kinds.length}`, { messageId, kinds }, delta, KEPT.words);
   }
 
-  private output({ messageId, toolCallId, stream, chunk }: Extract<LiveEvent, { type: 'output' }>): void {
-    const key = `${toolCallId} ${stream}`;
+  private output({ type: _type, stream, chunk, ...of }: Extract<LiveEvent, { chunk: Buffer }>): void {
+    const key = `${'toolCallId' in of ? of.toolCallId : checkId(of)} ${stream}`;
     if ((this.growing.get(key)?.text.length ?? 0) >= KEPT.output) return;
     const decoder = this.decoders.get(key) ?? new StringDecoder('utf8');
     this.decoders.set(key, decoder);
     const delta = decoder.write(chunk.subarray(0, KEPT.output)).replaceAll('\0', '');
-    this.grow(key, { messageId, toolCallId, stream }, delta, KEPT.output);
+    const head = 'toolCallId' in of ? of : { check: of.name, phase: of.phase, round: of.round };
+    this.grow(key, { ...head, stream }, delta, KEPT.output);
   }
 
   private grow(key: string, head: LiveUpdate, delta: string, most: number): void {
@@ -107,6 +108,22 @@ export class LiveTurn implements UpdateSource {
     }
   }
 }
+
+/** The id of what an event replaces; null: nothing. */
+function replacedBy(event: AgentEvent): string | null {
+  switch (event.type) {
+    case 'step':
+      return event.messageId;
+    case 'tool':
+      return event.toolCallId;
+    case 'checked':
+      return checkId({ name: event.result.name, phase: event.phase, round: event.round });
+    default:
+      return null;
+  }
+}
+
+const checkId = ({ name, phase, round }: CheckRef) => `${phase}/${round}/${name}`;
 
 function halves(update: LiveUpdate): LiveUpdate[] {
   const { offset, delta } = update as { offset: number; delta: string };

@@ -9,7 +9,9 @@ import { Proofs } from '../../resources/proofs/proofs.js';
 import type { ActiveRun } from './claimed-run.js';
 import { FencedWrites } from './fenced-writes.js';
 import { PublishedFiles } from './published-files.js';
-import { checkQuery } from './run-checks.sql.js';
+import { checkQuery, ENDED, ENDED_FILE, type CheckEvent } from './run-checks.sql.js';
+import type { PublishedFile } from '../../engine/agent/agent-tool.js';
+import type { Stored } from './run-files.sql.js';
 import { FACTS, PROVEN, PROVEN_FILE } from './run-proof.sql.js';
 import type { Written } from './run-recorder.sql.js';
 
@@ -28,11 +30,37 @@ export class RunChecks {
   ) {}
 
   /** A turn whose checks are over for good has its proof then. Throws as the recorder does. */
-  async record(held: ActiveRun, event: Parameters<typeof checkQuery>[1]): Promise<Written> {
+  async record(held: ActiveRun, event: CheckEvent<'check' | 'checked' | 'checks'>): Promise<Written> {
+    if (event.type === 'checked') return this.ended(held, event);
     const written = await this.writes.fencedInLog(held, checkQuery(held.run, event));
     if (event.type !== 'checks' || event.told !== null || event.status === 'error') return written;
     await this.prove(held, event.status, event);
     return written;
+  }
+
+  /** Without room for all of its output, the end of that has to do. */
+  private async ended(held: ActiveRun, { phase, round, result, whole }: CheckEvent<'checked'>): Promise<Written> {
+    const { protect, protectedChanged } = result;
+    const about = { run: held.run, phase, round, result, protect, protectedChanged };
+    const write = (stored: { files: Stored[]; publishedBytes: number }) =>
+      this.writes.tried(held, ENDED_FILE({ ...about, ...stored, limits: this.files.quota.limits }));
+    const kept = whole === null ? undefined : await this.kept(held, whole, write);
+    if (kept === undefined) return this.writes.fencedInLog(held, ENDED(about));
+    this.writes.tell(held);
+    return kept;
+  }
+
+  /** Stores a file, and writes its row. Undefined where that does not fit; then nothing was written. */
+  private kept<T>(
+    held: ActiveRun,
+    file: PublishedFile,
+    write: (stored: { files: Stored[]; publishedBytes: number }) => Promise<T | undefined>,
+  ): Promise<T | undefined> {
+    const given = { result: { status: 'success' as const, output: null }, files: [file] };
+    return this.files.keeping(held, given, ({ result, files, publishedBytes }) => {
+      if (result.status === 'error') this.logger.warn(`Task ${held.run.taskId} has no ${file.name}: ${result.error}`);
+      return files.length === 0 ? Promise.resolve(undefined) : write({ files, publishedBytes });
+    });
   }
 
   private async prove(
@@ -55,12 +83,10 @@ export class RunChecks {
     if (envelope === null) return;
     const bytes = Buffer.from(`${JSON.stringify(envelope)}\n`);
     const file = { id: newId(), name: FILE, size: bytes.length, content: Readable.from([bytes]) };
-    const given = { result: { status: 'success' as const, output: null }, files: [file] };
-    await this.files.keeping(held, given, async ({ result: stored, files, publishedBytes }) => {
-      if (stored.status === 'error') this.logger.warn(`Task ${taskId} has no ${FILE}: ${stored.error}`);
-      const all = { run: held.run, envelope, files, publishedBytes, limits: this.files.quota.limits };
-      const written = files.length === 0 ? undefined : await this.writes.tried(held, PROVEN_FILE(all));
-      if (written === undefined) await this.writes.fenced(held, PROVEN({ run: held.run, envelope }));
-    });
+    const { limits } = this.files.quota;
+    const written = await this.kept(held, file, (stored) =>
+      this.writes.tried(held, PROVEN_FILE({ run: held.run, envelope, ...stored, limits })),
+    );
+    if (written === undefined) await this.writes.fenced(held, PROVEN({ run: held.run, envelope }));
   }
 }

@@ -24,7 +24,7 @@ const CAP = sql`CASE w.plan WHEN 'free' THEN ${int('freeCap')} ELSE ${int('paidC
  * Takes a queued run. The task's row is the mutex; `run` re-checks its condition on the newest version of the row, so of two
  * claims one wins. A first claim of a turn reads the waiting message (after a cancel or a failure: all that were sent before
  * the one that set the task going again, and that one), an interrupting one before those that have waited longer. Every claim
- * reads what is to steer the turn. The messages are locked behind the task: one that was withdrawn while the claim waited is in its
+ * reads what is to steer the turn; one that is for checks alone reads nothing. The messages are locked behind the task: one that was withdrawn while the claim waited is in its
  * snapshot still, and is passed over.
  *
  * It calls `may_claim(workspace, cap)` (may-claim.function.ts), which keeps the workspace at or below its plan's cap.
@@ -49,14 +49,14 @@ run AS (
   UPDATE runs r SET status = 'running', epoch = r.epoch + 1, claimed_at = clock_timestamp(),
     lease_until = clock_timestamp() + make_interval(secs => ${LEASE})
   FROM task, place WHERE r.id = ${RUN_ID} AND r.task_id = task.id AND ${hasStatus('queued')}
-  RETURNING r.workspace_id, r.epoch, r.traceparent, r.kind = 'turn' AND r.epoch = 1 AS fresh),
+  RETURNING r.workspace_id, r.epoch, r.traceparent, r.kind = 'turn' AND r.epoch = 1 AS fresh, r.kind <> 'checks' AS reads),
 ${START_TURN},
 chosen AS (
   SELECT w.id, row_number() OVER (ORDER BY w.seq)::int AS n
   FROM task, run, (
     SELECT id, seq, mode, row_number() OVER (ORDER BY mode = 'interrupt' DESC, seq) AS place FROM (
       SELECT id, seq, mode FROM messages WHERE task_id = (SELECT id FROM task) AND status = 'queued' FOR UPDATE) there) w
-  WHERE w.mode = 'steer' OR run.fresh AND (w.place = 1 OR w.seq <= task.read_upto)),
+  WHERE run.reads AND (w.mode = 'steer' OR run.fresh AND (w.place = 1 OR w.seq <= task.read_upto))),
 read AS (
   UPDATE messages m SET status = 'complete', turn = task.turn + run.fresh::int, read_seq = task.last_seq + chosen.n,
     read_at = clock_timestamp()

@@ -91,7 +91,7 @@ export class RunDriver implements OnModuleInit {
         worked ||= FILLS.has(turn.value.type);
         report.happened(turn.value);
         const feedback = await this.recorder.record(run, turn.value, signal);
-        report.recorded();
+        report.recorded(turn.value);
         if (!stopping.aborted) await midway.recorded(turn.value);
         turn = await engine.next(feedback);
       }

@@ -1,4 +1,5 @@
 // What a claimed run begins with: the task, its files and its messages in one statement.
+import type { Check } from '../../engine/checks/check.js';
 import type { JsonValue } from '../../engine/models/conversation.js';
 import { columns } from '../../platform/database/columns.js';
 import { raw, sql, uuid } from '../../platform/database/sql.js';
@@ -78,6 +79,10 @@ export interface EnvironmentOfTask {
 interface ForChecks {
   /** How often its agent has gone on in this turn to mend what checks have found. */
   repairs: number;
+  /** Those of its checks that have run on the original. */
+  seen: Pick<Check, 'name' | 'command'>[];
+  /** The run carries out the checks of a turn that has ended before, and no model. */
+  again: boolean;
   /** What its folders began as; null: none. */
   build: { id: string; manifest: string; bytes: number } | null;
 }
@@ -118,6 +123,11 @@ CASE m.role WHEN 'assistant' THEN (
 const FOR_CHECKS = raw(`
     CASE WHEN t.checks IS NULL THEN 0 ELSE (
       SELECT count(*)::int FROM messages k WHERE k.task_id = t.id AND k.turn = t.turn AND k.parts -> 0 ->> 'name' = 'checks') END AS repairs,
+    CASE WHEN t.checks IS NULL THEN '[]'::json ELSE (
+      SELECT coalesce(json_agg(json_build_object('name', c.name, 'command', c.command)), '[]'::json) FROM task_checks c
+      WHERE c.task_id = t.id AND c.phase = 'before') END AS seen,
+    t.checks IS NOT NULL AND EXISTS (
+      SELECT 1 FROM runs r WHERE r.task_id = t.id AND r.status = 'running' AND r.kind = 'checks') AS again,
     CASE WHEN t.checks IS NOT NULL AND t.environment_build_id IS NOT NULL THEN (
       SELECT json_build_object('id', b.id, 'manifest', b.manifest, 'bytes', b.bytes) FROM environment_builds b
       WHERE b.id = t.environment_build_id AND b.state = 'ready') END AS build`);

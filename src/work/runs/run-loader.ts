@@ -1,11 +1,9 @@
 import type { Readable } from 'node:stream';
 import { Injectable } from '@nestjs/common';
 import type { AgentInput } from '../../engine/agent/agent-engine.js';
-import type { InputChecks } from '../../engine/agent/input-checks.js';
 import { secretsIn } from '../../engine/agent/approval.js';
+import type { InputChecks } from '../../engine/agent/input-checks.js';
 import { readChecks } from '../../engine/agent/check-steps.js';
-import type { TaskChecks } from '../../engine/checks/check.js';
-import { CheckRunner } from '../../engine/checks/check-runner.js';
 import { Env } from '../../platform/config/env.js';
 import { RepositoryStore } from '../../engine/repositories/repository-store.js';
 import { TaskRepository } from '../../engine/repositories/task-repository.js';
@@ -22,7 +20,7 @@ import { retryWhileUnavailable } from '../../platform/database/retry-while-unava
 import { SandboxSelector } from '../../engine/sandbox/sandbox-selector.js';
 import { boundAmong, type TaskEnvironment } from '../../engine/sandbox/session-environment.js';
 import { sessionOf } from '../../resources/environments/definition.js';
-import { BuildStore } from '../environments/build-store.js';
+import { RunChecking } from './run-checking.js';
 import { RunSecrets } from './run-secrets.js';
 import type { TaskSecrets } from './task-secrets.js';
 import {
@@ -61,8 +59,7 @@ export class RunLoader {
     private readonly env: Env,
     private readonly sandboxes: SandboxSelector,
     private readonly secrets: RunSecrets,
-    private readonly checks: CheckRunner,
-    private readonly builds: BuildStore,
+    private readonly checking: RunChecking,
   ) {
     this.rules = usageRulesOf(env.file);
   }
@@ -146,34 +143,18 @@ export class RunLoader {
       stopping,
     };
     run.hasChecks = task.checks !== null;
-    const checksNow = () => this.checksNow(run, input);
-    if (task.checks === null) return { ...input, checksNow };
-    return { ...input, checksNow, checks: this.checksOf(run, task, task.checks, input) };
+    const current = { ...input, checksNow: () => this.checksNow(run, task, input) };
+    return task.checks === null ? current : this.checking.of(run, task, task.checks, current);
   }
 
   /** Asks for those of a task that had some when it was last heard of, and for no others. */
-  private async checksNow(run: ClaimedRun, input: AgentInput): Promise<InputChecks | null> {
+  private async checksNow(run: ClaimedRun, task: TaskInput, input: AgentInput): Promise<InputChecks | null> {
     if (run.hasChecks !== true) return null;
     const query = CHECKS_NOW({ taskId: run.taskId });
     const [now] = await retryWhileUnavailable(() => this.database.work.run(query), input.signal);
     // Deleted meanwhile: the next write tells.
-    return now?.checks == null ? null : this.checksOf(run, now, now.checks, input);
-  }
-
-  private checksOf(
-    run: ClaimedRun,
-    { repairs, build }: Pick<TaskInput, 'repairs' | 'build'>,
-    checks: TaskChecks,
-    input: AgentInput,
-  ): InputChecks {
-    const { taskId, network = false, environment, files, project = [], repository = null } = input;
-    const prepare =
-      build === null
-        ? null
-        : ({ workdir = '', home = '' }: Record<string, string>, owner: number | null) =>
-            this.builds.fill({ run, signal: input.signal }, build, { workdir, home }, owner);
-    const task = { taskId, network, environment, files, project, repository, prepare };
-    return { ...checks, repairs, run: (check, work) => this.checks.run(task, check, work) };
+    if (now?.checks == null) return null;
+    return this.checking.of(run, { ...task, ...now }, now.checks, input).checks ?? null;
   }
 
   private repository({ taskId }: ClaimedRun, { repository, workspace, title }: TaskInput, signal: AbortSignal) {

@@ -1,10 +1,9 @@
 // What a proof of a task's checks is made of, and how it is kept: as run-recorder.sql.ts.
-import type { StoredFile } from '../../resources/files/file.entity.js';
-import { bigint, jsonb, raw, sql, uuid } from '../../platform/database/sql.js';
-import { room } from '../../resources/files/storage-quota.sql.js';
+import { jsonb, sql, uuid } from '../../platform/database/sql.js';
 import type { CheckFact } from '../../resources/proofs/proof-facts.js';
 import type { ProofEnvelope } from '../../resources/proofs/envelope.js';
-import { HOLD, fence, TASK_ID, type Written } from './run-recorder.sql.js';
+import { fenceWithRoom, PUBLISHED } from './run-files.sql.js';
+import { HELD, HOLD, TASK_ID, type Written } from './run-recorder.sql.js';
 
 /** What the database knows of the checks of the turn under way. */
 export interface FactsRow {
@@ -16,9 +15,6 @@ export interface FactsRow {
   checks: CheckFact[];
 }
 
-/** Nothing changes in the run. */
-const HELD = raw('epoch = r.epoch');
-
 export const FACTS = sql`
 SELECT t.turn, json_build_object('id', w.id, 'slug', w.slug) AS workspace,
   CASE WHEN t.repository IS NOT NULL THEN json_build_object('url', t.repository ->> 'url', 'commit', t.repository ->> 'commit') END AS repository,
@@ -29,11 +25,10 @@ SELECT t.turn, json_build_object('id', w.id, 'slug', w.slug) AS workspace,
       'status', c.status, 'exitCode', c.exit_code, 'durationMs', c.duration_ms, 'outputSha256', c.output_sha256,
       'protectedChanged', c.protected_changed, 'protect', c.protect, 'network', c.network)
       ORDER BY c.created_at, c.id)
-    FROM task_checks c WHERE c.task_id = t.id AND c.turn = t.turn) AS checks
+    FROM task_checks c WHERE c.task_id = t.id AND (c.turn = t.turn AND c.phase = 'after' OR c.phase = 'before' AND EXISTS (
+      SELECT 1 FROM task_checks a WHERE a.task_id = t.id AND a.turn = t.turn AND a.phase = 'after' AND a.name = c.name AND a.command = c.command))) AS checks
 FROM tasks t JOIN workspaces w ON w.id = t.workspace_id WHERE t.id = ${uuid('taskId')}`.rows<FactsRow>();
 
-type Kept = Pick<StoredFile, 'id' | 'name' | 'mediaType' | 'size' | 'sha256'>;
-const FILES = jsonb<Kept[]>()('files');
 const KEPT = sql`
 kept AS (
   INSERT INTO task_proofs (task_id, turn, envelope) SELECT task.id, task.turn, ${jsonb<ProofEnvelope>()('envelope')} FROM task, run
@@ -46,15 +41,9 @@ UPDATE tasks t SET updated_at = now() FROM run WHERE t.id = ${TASK_ID} RETURNING
 
 /** With it as a file of the task. No row, and nothing is written, also when that does not fit. */
 export const PROVEN_FILE = sql`
-WITH ${fence(HELD, 'held')},
-${room(raw('(SELECT workspace_id FROM held)'), bigint('publishedBytes'))},
-run AS (SELECT held.* FROM held, room),
+WITH ${fenceWithRoom(HELD)},
 ${KEPT},
-published AS (
-  INSERT INTO files (id, workspace_id, task_id, origin, name, media_type, size, sha256, turn, created_by)
-  SELECT f.id, run.workspace_id, task.id, 'task', f.name, f."mediaType", f.size, f.sha256, task.turn, task.created_by
-  FROM task, run, jsonb_to_recordset(${FILES}) AS f(id uuid, name text, "mediaType" text, size bigint, sha256 text)
-  RETURNING id),
+${PUBLISHED},
 told AS (
   INSERT INTO task_events (task_id, seq, type, ref)
   SELECT task.id, task.last_event + 1, 'file.published', published.id FROM task, published)

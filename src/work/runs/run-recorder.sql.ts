@@ -55,7 +55,7 @@ ${raw(name)} AS (
   RETURNING r.workspace_id, r.claimed_at)`;
 
 /** Something is finished: recoveries begin to count anew. */
-const PROGRESSES = raw('recovery_count = 0');
+export const PROGRESSES = raw('recovery_count = 0');
 export const PROGRESS = fence(PROGRESSES);
 /**
  * The same of a workspace without windows of usage, when no message waits to steer. Without what these need a step costs the database a third
@@ -69,7 +69,7 @@ const PROGRESS_FREELY = fence(
 );
 const NOT_EXHAUSTED = raw('NULL::json');
 /** Nothing changes in the run. */
-const HELD = raw('epoch = r.epoch');
+export const HELD = raw('epoch = r.epoch');
 /** Nothing is finished by the write, so recoveries go on counting. */
 export const HOLD = fence(HELD);
 

@@ -42,9 +42,9 @@ export class RunReport {
     else if (event.type === 'tool') this.finished(event);
   }
 
-  /** The event is on record, and the engine goes on. */
-  recorded(): void {
-    this.since = Date.now();
+  /** The event is on record, and the engine goes on. A check may come to its end while a step is under way. */
+  recorded({ type }: AgentEvent): void {
+    if (type !== 'check' && type !== 'checked') this.since = Date.now();
   }
 
   ended({ type, ...outcome }: AgentOutcome): void {

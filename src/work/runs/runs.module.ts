@@ -28,6 +28,7 @@ import { TrialWork } from '../environments/trial-work.js';
 import { RunLeases } from './run-leases.js';
 import { Reconciler } from './reconciler.js';
 import { ProofsModule } from '../../resources/proofs/proofs.module.js';
+import { RunChecking } from './run-checking.js';
 import { RunChecks } from './run-checks.js';
 import { CheckRunner } from '../../engine/checks/check-runner.js';
 import { RunClaims } from './run-claims.js';
@@ -94,6 +95,7 @@ export class RunsModule {
         BuildStore,
         BuildWork,
         CheckRunner,
+        RunChecking,
         FencedWrites,
         PreparedFolders,
         RunEnvironment,

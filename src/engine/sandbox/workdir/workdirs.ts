@@ -12,12 +12,14 @@ const UUID_LENGTH = 36;
 /** Tasks have one of version 7, what is tried at a boot one of version 4. */
 const OF_TASK = /^.{14}7/;
 
-/** A check of a task has folders of its own, under an id of version 8. */
-const OF_CHECK = /^.{14}8/;
+/** A check of a task has folders of its own, under an id of version 8 or 9: so many run at once. */
+const OF_CHECK = /^.{14}[89]/;
+export type CheckLane = 8 | 9;
+export const CHECK_LANES: readonly CheckLane[] = [8, 9];
 
-/** The id under which the checks of a task have their folders, one check at a time. They go with the task. */
-export function checkFolderOf(taskId: string): string {
-  return `${taskId.slice(0, 14)}8${taskId.slice(15)}`;
+/** The id under which a check of a task has its folders, one check of a lane at a time. They go with the task. */
+export function checkFolderOf(taskId: string, lane: CheckLane): string {
+  return `${taskId.slice(0, 14)}${lane}${taskId.slice(15)}`;
 }
 
 /** What a task's folder beside its workdir is called: the name of the workdir and this. It holds `tmp` and `home`. */
@@ -162,7 +164,8 @@ export class Workdirs {
   /** As of {@link Sandbox.setAside}. rm(1) and chmod(1) follow no link. */
   setAside(taskId: string): () => Promise<void> {
     const path = this.path(taskId);
-    const all = OF_TASK.test(taskId) ? [path, this.path(checkFolderOf(taskId))] : [path];
+    const checks = OF_TASK.test(taskId) ? CHECK_LANES.map((lane) => this.path(checkFolderOf(taskId, lane))) : [];
+    const all = [path, ...checks];
     const parts = all.flatMap((one) => [one, one + BESIDE, one + DRAFTS]).filter((one) => existsSync(one));
     // Under names of their own: what could not be deleted before lies there too.
     const aside = join(path + ASIDE, randomBytes(6).toString('hex'));

@@ -1,18 +1,21 @@
-import { Controller, Get, Param } from '@nestjs/common';
+import { Controller, Get, HttpCode, Param, Post } from '@nestjs/common';
 import { z } from 'zod';
 import type { AuthContext } from '../../../access/auth/auth-context.js';
 import { Auth } from '../../../access/auth/auth.decorator.js';
 import { Page } from '../../../access/auth/page.decorator.js';
-import { CHECK_STATUSES } from '../../../engine/checks/check.js';
+import { CHECK_PHASES, CHECK_STATUSES } from '../../../engine/checks/check.js';
 import { Database } from '../../../platform/database/database.js';
 import { isUuid } from '../../../platform/database/ids.js';
+import type { UnitOfWork } from '../../../platform/database/unit-of-work.js';
 import { notFound } from '../../../platform/http/api-error.js';
 import { Endpoint } from '../../../platform/http/endpoint.js';
 import { byCreation, PageQuery, type PageRequest } from '../../../platform/http/pages.js';
 import { idSchema, named, pageSchema, timestampSchema } from '../../../platform/http/schema.js';
+import { Tx } from '../../../platform/http/tx.js';
 import { TransparencyPolicy } from '../messages/transparency-policy.js';
 import { SEEN } from '../task.sql.js';
-import { CHECK_PHASES } from './task-check.entity.js';
+import { taskAnswer } from '../task.view.js';
+import { ChecksAgain } from './checks-again.js';
 import { PAGE, type TaskCheckRow } from './task-checks.sql.js';
 
 const count = z.int().min(0);
@@ -31,6 +34,11 @@ const checkSchema = named(
     durationMs: count,
     output: z.string().nullable().describe('The last 64 KiB of both streams, as they came; null as `command`.'),
     outputBytes: count.describe('Of all that it wrote.'),
+    outputFileId: idSchema
+      .nullable()
+      .describe(
+        'The file that has all of it, where it is longer than `output`; null as `command`, and where it could not be kept.',
+      ),
     protectedChanged: z
       .array(z.string())
       .max(100)
@@ -46,7 +54,25 @@ export class TaskChecksController {
   constructor(
     private readonly database: Database,
     private readonly policy: TransparencyPolicy,
+    private readonly again: ChecksAgain,
   ) {}
+
+  @Post()
+  @HttpCode(202)
+  @Endpoint({
+    summary: 'Run the checks of a task again',
+    description: 'Of a final task, without its agent: what they find decides how its last turn has ended.',
+    policy: 'task_execution',
+    stores: true,
+    scopes: ['tasks:write'],
+    transaction: true,
+    action: 'task.check',
+    idempotency: 'optional',
+    answer: taskAnswer,
+  })
+  async run(@Auth() auth: AuthContext, @Tx() tx: UnitOfWork, @Param('taskId') taskId: string) {
+    return this.policy.task(auth, await this.again.run(auth, tx, taskId));
+  }
 
   @Get()
   @Endpoint({
@@ -66,11 +92,15 @@ export class TaskChecksController {
   }
 }
 
-function checkView({ command, output, createdAt, ...row }: TaskCheckRow, shows: boolean): z.output<typeof checkSchema> {
+function checkView(
+  { command, output, outputFileId, createdAt, ...row }: TaskCheckRow,
+  shows: boolean,
+): z.output<typeof checkSchema> {
   return {
     ...row,
     command: shows ? command : null,
     output: shows ? output : null,
+    outputFileId: shows ? outputFileId : null,
     createdAt: createdAt.toISOString(),
   };
 }
