@@ -21,7 +21,7 @@ export type Passed = { passed: true } & CheckedTurn;
 /** `passed`: the turn is completed. `again`: the agent goes on with what this message says. */
 export type Verdict = Passed | { again: ConversationMessage } | { failed: Failure };
 
-export const PASSED: Passed = { passed: true, results: [] };
+export const PASSED: Passed = { passed: true, results: [], before: [] };
 /** What is not known cannot be checked. */
 export const UNKNOWN: Verdict = { failed: unavailable('the changes of the task are not known') };
 
@@ -48,7 +48,7 @@ export async function* runChecks(
   const workdirSha256 = results.find((one) => one.workdirSha256 !== null)?.workdirSha256 ?? null;
   const names = results.map(({ name }) => name);
   yield { type: 'checks', round: repairs, names, status, told, workdirSha256 };
-  if (status === 'passed') return { passed: true, results };
+  if (status === 'passed') return { passed: true, results, before: checks.before };
   // The time of the turn has ended it, and not what it found.
   if (limits.secondsLeft() === 0 && over !== null) return { failed: over };
   if (broken.length > 0) return { failed: unavailable(namesOf(broken)) };

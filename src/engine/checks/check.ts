@@ -62,7 +62,7 @@ export interface CheckedTurn {
   /** Of its last round. */
   results: readonly CheckResult[];
   /** On the original, as far as that is known. */
-  before?: readonly CheckResult[];
+  before: readonly Pick<CheckResult, 'name' | 'status'>[];
 }
 
 /** A check could not be carried out. The message is for people. */

@@ -19,7 +19,7 @@ const result = (name: string, more: Partial<CheckResult> = {}): CheckResult => (
 describe('The text of a pull request (reference §15)', () => {
   it('ends with the table of the checks, and where their proof is', () => {
     const lint = result('lint', { status: 'timed_out', exitCode: null, durationMs: 0, required: false });
-    expect(pullRequestText('the-task', { results: [result('test'), lint] }).split('\n')).toEqual([
+    expect(pullRequestText('the-task', { results: [result('test'), lint], before: [] }).split('\n')).toEqual([
       'Made by Millwright, task `the-task`.',
       '',
       '## Checks',
@@ -52,7 +52,7 @@ describe('The text of a pull request (reference §15)', () => {
       result('test', { protectedChanged: ['test/a.sh', ...odd] }),
       result('lint', { protectedChanged: ['test/a.sh'] }),
     ];
-    const lines = pullRequestText('the-task', { results }).split('\n');
+    const lines = pullRequestText('the-task', { results, before: [] }).split('\n');
     const from = lines.indexOf('Changed, but not used by these checks, which protect them:');
     expect(lines.slice(from + 1, -2)).toEqual([
       '',
@@ -71,7 +71,7 @@ describe('The text of a pull request (reference §15)', () => {
     const paths = (name: string) => Array.from({ length: 100 }, (_, n) => `${name}/${'é'.repeat(400)}/${n}`);
     const names = Array.from({ length: 16 }, (_, n) => `check-${n}`);
     const results = names.map((name) => result(name, { protectedChanged: paths(name) }));
-    const text = pullRequestText('the-task', { results });
+    const text = pullRequestText('the-task', { results, before: [] });
     expect(Buffer.byteLength(text)).toBeLessThan(60_000);
     expect(Buffer.byteLength(text)).toBeGreaterThan(58_000);
     const named = text.split('\n').filter((line) => line.startsWith('- `')).length;

@@ -19,7 +19,7 @@ export function pullRequestText(taskId: string, checked: CheckedTurn): string {
   return [head, ...unused(checked.results, left), proof].join('\n\n');
 }
 
-function tableOf({ results, before = [] }: CheckedTurn): string {
+function tableOf({ results, before }: CheckedTurn): string {
   const earlier = new Map(before.map(({ name, status }) => [name, status]));
   const rows = results.map(({ name, status, exitCode, durationMs, required }) => [
     code(name),

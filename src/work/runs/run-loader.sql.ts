@@ -1,5 +1,5 @@
 // What a claimed run begins with: the task, its files and its messages in one statement.
-import type { Check } from '../../engine/checks/check.js';
+import type { TaskCheck } from '../../resources/tasks/checks/task-check.entity.js';
 import type { JsonValue } from '../../engine/models/conversation.js';
 import { columns } from '../../platform/database/columns.js';
 import { raw, sql, uuid } from '../../platform/database/sql.js';
@@ -80,7 +80,7 @@ interface ForChecks {
   /** How often its agent has gone on in this turn to mend what checks have found. */
   repairs: number;
   /** Those of its checks that have run on the original. */
-  seen: Pick<Check, 'name' | 'command'>[];
+  seen: Pick<TaskCheck, 'name' | 'command' | 'status'>[];
   /** The run carries out the checks of a turn that has ended before, and no model. */
   again: boolean;
   /** What its folders began as; null: none. */
@@ -124,7 +124,7 @@ const FOR_CHECKS = raw(`
     CASE WHEN t.checks IS NULL THEN 0 ELSE (
       SELECT count(*)::int FROM messages k WHERE k.task_id = t.id AND k.turn = t.turn AND k.parts -> 0 ->> 'name' = 'checks') END AS repairs,
     CASE WHEN t.checks IS NULL THEN '[]'::json ELSE (
-      SELECT coalesce(json_agg(json_build_object('name', c.name, 'command', c.command)), '[]'::json) FROM task_checks c
+      SELECT coalesce(json_agg(json_build_object('name', c.name, 'command', c.command, 'status', c.status)), '[]'::json) FROM task_checks c
       WHERE c.task_id = t.id AND c.phase = 'before') END AS seen,
     t.checks IS NOT NULL AND EXISTS (
       SELECT 1 FROM runs r WHERE r.task_id = t.id AND r.status = 'running' AND r.kind = 'checks') AS again,
