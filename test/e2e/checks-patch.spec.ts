@@ -80,6 +80,23 @@ describe('A PATCH of the checks of a task whose turn is under way (reference §2
     expect(await listed(id)).toEqual([['made', 0, 'passed']]);
   });
 
+  it('they count for the worker that takes over, and what was mended before it counts too', async () => {
+    const { id, first } = await begun();
+    const lose = () =>
+      service.db.query(`UPDATE runs SET lease_until = now() - interval '1 second' WHERE task_id = $1`, [id]);
+    await patch(id, { checks: [done], maxRepairs: 1 });
+    await lose();
+    (await model.asked()).answer(DONE);
+    const lost = await model.asked();
+    await lose();
+    const repair = await model.asked();
+    expect(repair.said.at(-1)).toContain('cat: done.txt: No such file or directory');
+    repair.answer(DONE);
+    expect((await finished(owner.client, id)).statusReason).toMatchObject({ code: 'checks_failed' });
+    expect(await listed(id)).toEqual([['done', 0, 'failed'], ['done', 1, 'failed']]); // prettier-ignore
+    for (const late of [first, lost]) late.answer(DONE);
+  });
+
   it('those that are taken away do not run at the end of this turn', async () => {
     const { id, first } = await begun({ checks: [done] });
     await patch(id, { checks: [] });
