@@ -180,7 +180,7 @@ describe('Checks of a task (reference §26)', () => {
     }
   });
 
-  it('a PATCH counts from the next turn on; [] is none', async () => {
+  it('a PATCH after the end of a turn counts at the end of the next one; [] is none', async () => {
     agent([]);
     const { id } = await createTask(owner.client, { content: 'Do it.' });
     await finished(owner.client, id);

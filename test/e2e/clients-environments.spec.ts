@@ -52,11 +52,23 @@ describe('Environments from a client (reference §19, §25)', () => {
       ...{ repository: { url: 'https://github.com/acme/api', ref: 'main' } },
       ...{ refresh: { onLockfile: ['package-lock.json'] }, onFailure: 'fail' },
     });
-    const again = await mw(['set', 'node', '--refresh', 'daily', '--on-failure', 'lastGood', '--name', 'Node']);
+    const checks = ['--check', 'npm test', '--protect', 'test/**', '--max-repairs', '1'];
+    const again = await mw([
+      'set',
+      'node',
+      '--refresh',
+      'daily',
+      '--on-failure',
+      'lastGood',
+      '--name',
+      'Node',
+      ...checks,
+    ]);
     expect(again.out).toBe('node  version 2  registry.npmjs.org,a.test:8443  Node\n');
     expect((await mw(['list'])).out).toBe(again.out);
     expect(told(await mw(['show', 'node', '1', '--json']))).toMatchObject({ version: 1, onFailure: 'fail' });
-    expect(told(await mw(['show', 'node']))).toMatchObject({ version: 2, onFailure: 'lastGood', refresh: 'daily' });
+    const now = { checks: [{ name: 'npm-test', command: 'npm test', protect: ['test/**'] }], maxRepairs: 1 };
+    expect(told(await mw(['show', 'node']))).toMatchObject({ version: 2, onFailure: 'lastGood', refresh: 'daily', ...now }); // prettier-ignore
     expect((await mw(['delete', 'node'])).out).toBe('Deleted node\n');
     expect((await mw(['list'])).out).toBe('');
   });

@@ -23,7 +23,7 @@ const SANDBOX = {
 const NOTHING = {
   ...{ repository: null, setup: [], variables: {}, allowHosts: [], secrets: [], tools: {} },
   resources: { memoryBytes: null, diskBytes: null, wallClockSeconds: null },
-  ...{ refresh: 'never', onFailure: 'fail' },
+  ...{ refresh: 'never', onFailure: 'fail', checks: null, maxRepairs: null },
 };
 const WHOLE = {
   repository: { url: 'https://github.com/acme/api', ref: 'main' },
@@ -35,6 +35,10 @@ const WHOLE = {
   resources: { memoryBytes: 512 * 1024 ** 2, diskBytes: null, wallClockSeconds: 300 },
   refresh: { onLockfile: ['package-lock.json', 'packages/**/package-lock.json'] },
   onFailure: 'lastGood',
+  checks: [
+    { name: 'test', command: 'npm test', timeoutSeconds: 60, required: true, protect: ['test/**'], network: false },
+  ],
+  maxRepairs: 1,
 };
 
 describe('Environments (reference §25)', () => {

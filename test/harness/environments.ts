@@ -14,6 +14,8 @@ export interface EnvironmentBody {
   resources: Record<string, number | null>;
   refresh: unknown;
   onFailure: string;
+  checks: object[] | null;
+  maxRepairs: number | null;
   createdBy: { id: string; name: string };
   createdAt: string;
   updatedAt: string;

@@ -40,6 +40,7 @@ export function proofFacts(given: Partial<ProofFacts> = {}): ProofFacts {
       checkFact(),
       checkFact({ name: 'lint', command: 'npm run lint', required: false, protect: [] }),
     ],
+    names: ['test', 'lint'],
     result: 'passed',
     finishedAt: new Date('2026-11-29T23:00:00.000Z'),
     ...given,

@@ -9,6 +9,7 @@ import {
   type Millwright,
 } from '@millwright/sdk';
 import { client } from './account.js';
+import { checksIn } from './checks.js';
 import { type Line, UsageError, type Verb } from './line.js';
 import { plain } from './terminal.js';
 
@@ -38,7 +39,7 @@ export const ENVIRONMENTS: Record<string, Verb | undefined> = {
     words: ['SLUG'],
     options: {
       file: 'text', name: 'text', repository: 'text', ref: 'text', setup: 'texts', variable: 'texts', host: 'texts', secret: 'texts',
-      refresh: 'text', lockfile: 'texts', 'on-failure': 'text',
+      refresh: 'text', lockfile: 'texts', 'on-failure': 'text', check: 'texts', protect: 'texts', 'max-repairs': 'text',
     },
     async run(line) {
       const slug = line.word(0);
@@ -161,6 +162,7 @@ function fieldsIn(line: Line): Record<string, unknown> {
     ...(refresh !== undefined && { refresh }),
     ...(globs.length > 0 && { refresh: { onLockfile: globs } }),
     ...(onFailure !== undefined && { onFailure }),
+    ...checksIn(line),
   };
 }
 

@@ -189,6 +189,9 @@ const VERBS: Record<string, VerbHelp> = {
       ['--refresh never|daily', 'when the box is made anew'],
       ['--lockfile GLOB', 'it is made anew when such a file changes; may come several times'],
       ['--on-failure fail|lastGood', 'what tasks do when the box cannot be made'],
+      ['--check COMMAND', 'that its tasks have to pass, of those that have no others; may come several times'],
+      ['--protect GLOB', 'such paths the checks see as they were at first; may come several times'],
+      ['--max-repairs N', 'how often in a turn the agent may mend what a check has found'],
       ['--log', 'of builds: with the last of what the commands wrote'],
     ],
     example:

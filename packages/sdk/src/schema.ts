@@ -207,7 +207,7 @@ export interface components {
             /** @enum {string} */
             approvals: "none" | "writes" | "secrets";
             budget: components["schemas"]["TaskBudget"] | null;
-            /** @description Of its tasks, of those that name none themselves; null for none. */
+            /** @description Of its tasks, of those that name none themselves; null: it says nothing of them. */
             checks: components["schemas"]["DefaultCheck"][] | null;
             /** @description Failed tasks in a row; 10 pause it. */
             consecutiveFailures: number;
@@ -234,7 +234,7 @@ export interface components {
             lastRunStatus: ("waiting" | "started" | "skipped" | "failed") | null;
             /** @description The task of its last run; null when that made none, or when it is deleted. */
             lastTaskId: components["schemas"]["Id"] | null;
-            /** @description As of tasks; null for the default. */
+            /** @description As of tasks; null: it says nothing of it. */
             maxRepairs: number | null;
             /** @description Null: the default at the time when it fires. */
             model: string | null;
@@ -366,7 +366,7 @@ export interface components {
                 /** @enum {string} */
                 approvals: "none" | "writes" | "secrets";
                 budget: components["schemas"]["TaskBudget"] | null;
-                /** @description Of its tasks, of those that name none themselves; null for none. */
+                /** @description Of its tasks, of those that name none themselves; null: it says nothing of them. */
                 checks: components["schemas"]["DefaultCheck"][] | null;
                 /** @description Failed tasks in a row; 10 pause it. */
                 consecutiveFailures: number;
@@ -393,7 +393,7 @@ export interface components {
                 lastRunStatus: ("waiting" | "started" | "skipped" | "failed") | null;
                 /** @description The task of its last run; null when that made none, or when it is deleted. */
                 lastTaskId: components["schemas"]["Id"] | null;
-                /** @description As of tasks; null for the default. */
+                /** @description As of tasks; null: it says nothing of it. */
                 maxRepairs: number | null;
                 /** @description Null: the default at the time when it fires. */
                 model: string | null;
@@ -610,7 +610,7 @@ export interface components {
             approvals?: ("none" | "writes" | "secrets") | null;
             /** @description What one turn of a task may use; null for no limit of its own. */
             budget?: components["schemas"]["Budget"] | null;
-            /** @description Checks of its tasks, of those that name none themselves; `[]` and null for none. */
+            /** @description Checks of its tasks, of those that name none themselves; `[]` for none, null to say nothing of them. */
             checks?: components["schemas"]["Check"][] | null;
             /** @description What each of its tasks is to do. Markdown. */
             content?: string;
@@ -627,7 +627,7 @@ export interface components {
             filter?: string | null;
             /** @description Follows from the trigger; when it is given it must agree. */
             kind?: ("recurring" | "one_time" | "webhook") | null;
-            /** @description As of tasks, for those that do not say it themselves; null for the default. */
+            /** @description As of tasks, for those that do not say it themselves; null to say nothing of it. */
             maxRepairs?: number | null;
             /** @description An id of `GET /v1/models`; null for the default at the time when it fires. */
             model?: string | null;
@@ -664,6 +664,10 @@ export interface components {
         ChangeEnvironment: {
             /** @description The hosts that commands reach, in place of the operator’s list and no more than that: a name, `*.` and a name, or an address, with a port or without. `[]`, the default: none. */
             allowHosts?: string[];
+            /** @description Checks of its tasks, of those that name none themselves; `[]` for none, null to say nothing of them. */
+            checks?: components["schemas"]["Check"][] | null;
+            /** @description As of tasks, for those that do not say it themselves; null to say nothing of it. */
+            maxRepairs?: number | null;
             /** @description What people call it. */
             name?: string;
             /**
@@ -742,13 +746,13 @@ export interface components {
          *     }
          */
         ChangeProject: {
-            /** @description Checks of its tasks, of those that name none themselves; `[]` and null for none. */
+            /** @description Checks of its tasks, of those that name none themselves; `[]` for none, null to say nothing of them. */
             checks?: components["schemas"]["Check"][] | null;
             /** @description What it is for; null for none. */
             description?: string | null;
             /** @description The slug of the environment that its tasks work in when they name none, each in the newest version; null for none. */
             environment?: string | null;
-            /** @description As of tasks, for those that do not say it themselves; null for the default. */
+            /** @description As of tasks, for those that do not say it themselves; null to say nothing of it. */
             maxRepairs?: number | null;
             /** @description What people call it. */
             name?: string;
@@ -811,7 +815,7 @@ export interface components {
             archived?: boolean;
             /** @description What one turn may use; null for no limit of its own. */
             budget?: components["schemas"]["Budget"] | null;
-            /** @description What the service runs itself, in a clean copy of the work, when a turn would be completed; `[]` for nothing. Without it those of the project. A PATCH counts from the next turn on. */
+            /** @description What the service runs itself, in a clean copy of the work, when a turn would be completed; `[]` for nothing. Without it those of the project, else of the environment. A PATCH counts at the next end of a turn. */
             checks?: components["schemas"]["Check"][];
             /**
              * @description How much the model thinks, as `GET /v1/models` lists it for the model; without it the default of the model.
@@ -965,7 +969,7 @@ export interface components {
             approvals?: ("none" | "writes" | "secrets") | null;
             /** @description What one turn of a task may use; null for no limit of its own. */
             budget?: components["schemas"]["Budget"] | null;
-            /** @description Checks of its tasks, of those that name none themselves; `[]` and null for none. */
+            /** @description Checks of its tasks, of those that name none themselves; `[]` for none, null to say nothing of them. */
             checks?: components["schemas"]["Check"][] | null;
             /** @description What each of its tasks is to do. Markdown. */
             content: string;
@@ -984,7 +988,7 @@ export interface components {
             filter?: string | null;
             /** @description Follows from the trigger; when it is given it must agree. */
             kind?: ("recurring" | "one_time" | "webhook") | null;
-            /** @description As of tasks, for those that do not say it themselves; null for the default. */
+            /** @description As of tasks, for those that do not say it themselves; null to say nothing of it. */
             maxRepairs?: number | null;
             /** @description An id of `GET /v1/models`; null for the default at the time when it fires. */
             model?: string | null;
@@ -1037,12 +1041,25 @@ export interface components {
          *           "package-lock.json"
          *         ]
          *       },
-         *       "onFailure": "lastGood"
+         *       "onFailure": "lastGood",
+         *       "checks": [
+         *         {
+         *           "name": "test",
+         *           "command": "npm test",
+         *           "protect": [
+         *             "test/**"
+         *           ]
+         *         }
+         *       ]
          *     }
          */
         CreateEnvironment: {
             /** @description The hosts that commands reach, in place of the operator’s list and no more than that: a name, `*.` and a name, or an address, with a port or without. `[]`, the default: none. */
             allowHosts?: string[];
+            /** @description Checks of its tasks, of those that name none themselves; `[]` for none, null to say nothing of them. */
+            checks?: components["schemas"]["Check"][] | null;
+            /** @description As of tasks, for those that do not say it themselves; null to say nothing of it. */
+            maxRepairs?: number | null;
             /** @description What people call it. Without it the slug. */
             name?: string;
             /**
@@ -1105,13 +1122,13 @@ export interface components {
          *     }
          */
         CreateProject: {
-            /** @description Checks of its tasks, of those that name none themselves; `[]` and null for none. */
+            /** @description Checks of its tasks, of those that name none themselves; `[]` for none, null to say nothing of them. */
             checks?: components["schemas"]["Check"][] | null;
             /** @description What it is for; null for none. */
             description?: string | null;
             /** @description The slug of the environment that its tasks work in when they name none, each in the newest version; null for none. */
             environment?: string | null;
-            /** @description As of tasks, for those that do not say it themselves; null for the default. */
+            /** @description As of tasks, for those that do not say it themselves; null to say nothing of it. */
             maxRepairs?: number | null;
             /** @description What people call it. */
             name: string;
@@ -1262,7 +1279,7 @@ export interface components {
             attachments?: components["schemas"]["Attachment"][];
             /** @description What one turn may use; null for no limit of its own. */
             budget?: components["schemas"]["Budget"] | null;
-            /** @description What the service runs itself, in a clean copy of the work, when a turn would be completed; `[]` for nothing. Without it those of the project. A PATCH counts from the next turn on. */
+            /** @description What the service runs itself, in a clean copy of the work, when a turn would be completed; `[]` for nothing. Without it those of the project, else of the environment. A PATCH counts at the next end of a turn. */
             checks?: components["schemas"]["Check"][];
             /** @description What the agent is to do, or to know. Markdown. */
             content?: string;
@@ -1405,6 +1422,19 @@ export interface components {
          *         ]
          *       },
          *       "onFailure": "lastGood",
+         *       "checks": [
+         *         {
+         *           "name": "test",
+         *           "command": "npm test",
+         *           "timeoutSeconds": 600,
+         *           "required": true,
+         *           "protect": [
+         *             "test/**"
+         *           ],
+         *           "network": false
+         *         }
+         *       ],
+         *       "maxRepairs": null,
          *       "createdBy": {
          *         "id": "01a2044f-edf1-74c6-aed0-13019ae7eb6f",
          *         "name": "Ann"
@@ -1416,9 +1446,13 @@ export interface components {
         Environment: {
             /** @description The hosts that commands reach, as far as the operator allows them. */
             allowHosts: string[];
+            /** @description Of its tasks, of those that name none themselves; null: it says nothing of them. */
+            checks: components["schemas"]["DefaultCheck"][] | null;
             createdAt: components["schemas"]["Timestamp"];
             createdBy: components["schemas"]["Person"];
             id: components["schemas"]["Id"];
+            /** @description As of tasks; null: it says nothing of it. */
+            maxRepairs: number | null;
             name: string;
             /**
              * @description What a task does when the build fails.
@@ -1541,8 +1575,12 @@ export interface components {
         EnvironmentVersion: {
             /** @description The hosts that commands reach, as far as the operator allows them. */
             allowHosts: string[];
+            /** @description Of its tasks, of those that name none themselves; null: it says nothing of them. */
+            checks: components["schemas"]["DefaultCheck"][] | null;
             createdAt: components["schemas"]["Timestamp"];
             createdBy: components["schemas"]["Person"];
+            /** @description As of tasks; null: it says nothing of it. */
+            maxRepairs: number | null;
             /**
              * @description What a task does when the build fails.
              * @enum {string}
@@ -1695,7 +1733,7 @@ export interface components {
         ForkTask: {
             /** @description What one turn of the fork may use; null for no limit of its own. Without it that of the original. */
             budget?: components["schemas"]["Budget"] | null;
-            /** @description What the service runs itself, in a clean copy of the work, when a turn would be completed; `[]` for nothing. Without it those of the project. A PATCH counts from the next turn on. */
+            /** @description What the service runs itself, in a clean copy of the work, when a turn would be completed; `[]` for nothing. Without it those of the project, else of the environment. A PATCH counts at the next end of a turn. */
             checks?: components["schemas"]["Check"][];
             /** @description The next message of the fork. Markdown. Without it the fork waits as `completed`. */
             content?: string;
@@ -2190,14 +2228,14 @@ export interface components {
          *     }
          */
         Project: {
-            /** @description Of its tasks, of those that name none themselves; null for none. */
+            /** @description Of its tasks, of those that name none themselves; null: it says nothing of them. */
             checks: components["schemas"]["DefaultCheck"][] | null;
             createdAt: components["schemas"]["Timestamp"];
             description: string | null;
             /** @description The slug of the one that its tasks work in when they name none. */
             environment: string | null;
             id: components["schemas"]["Id"];
-            /** @description As of tasks; null for the default. */
+            /** @description As of tasks; null: it says nothing of it. */
             maxRepairs: number | null;
             name: string;
             owner: components["schemas"]["Person"];

@@ -83,8 +83,10 @@ export interface AgentInput {
    * task may have none. An engine hands them to the sandbox, and tells the model of their names alone.
    */
   secrets?: () => Promise<SandboxSecrets | null>;
-  /** What the turn has to pass before it is completed. Absent: nothing. */
+  /** What the turn has to pass before it is completed, as of its beginning. Absent: nothing. */
   checks?: InputChecks;
+  /** The same as of now: an engine asks at each end of the turn, for a person may have changed it. Null: nothing. Absent: as `checks`. */
+  checksNow?: () => Promise<InputChecks | null>;
   /** What holds for its commands. Absent: what holds for all. An engine hands it to the sandbox, and tells the model of it. */
   environment?: TaskEnvironment;
   /** As of {@link SandboxOpenOptions}. Absent: nobody counts. */
@@ -208,6 +210,8 @@ export type AgentEvent =
   | {
       type: 'checks';
       round: number;
+      /** Of those that were carried out in it. */
+      names: string[];
       status: 'passed' | 'failed' | 'error';
       told: { messageId: string; parts: StoredPart[] } | null;
       /** As of {@link CheckResult}. */

@@ -1,6 +1,6 @@
 // What the service itself finds out at the end of a turn (reference §26).
 import { newId } from '../../platform/database/ids.js';
-import type { CheckResult } from '../checks/check.js';
+import type { CheckedTurn, CheckResult } from '../checks/check.js';
 import type { ConversationMessage, StoredPart } from '../models/conversation.js';
 import type { AgentEvent, AgentFeedback, AgentInput, AgentOutcome } from './agent-engine.js';
 import { inLanes, type CheckingInput } from './check-lanes.js';
@@ -17,10 +17,11 @@ export const CHECKS_PART = 'checks';
 /** Bytes of the output of each check that it reads. */
 const SHOWN = 8 * 1024;
 
+export type Passed = { passed: true } & CheckedTurn;
 /** `passed`: the turn is completed. `again`: the agent goes on with what this message says. */
-export type Verdict = { passed: true } | { again: ConversationMessage } | { failed: Failure };
+export type Verdict = Passed | { again: ConversationMessage } | { failed: Failure };
 
-export const PASSED: Verdict = { passed: true };
+export const PASSED: Passed = { passed: true, results: [], before: [] };
 /** What is not known cannot be checked. */
 export const UNKNOWN: Verdict = { failed: unavailable('the changes of the task are not known') };
 
@@ -45,8 +46,9 @@ export async function* runChecks(
   const mayGoOn = status === 'failed' && !checks.again && repairs < checks.maxRepairs && over === null;
   const told = mayGoOn ? { messageId: newId(), parts: partsOf(failed, repairs, checks.maxRepairs) } : null;
   const workdirSha256 = results.find((one) => one.workdirSha256 !== null)?.workdirSha256 ?? null;
-  yield { type: 'checks', round: repairs, status, told, workdirSha256 };
-  if (status === 'passed') return PASSED;
+  const names = results.map(({ name }) => name);
+  yield { type: 'checks', round: repairs, names, status, told, workdirSha256 };
+  if (status === 'passed') return { passed: true, results, before: checks.before };
   // The time of the turn has ended it, and not what it found.
   if (limits.secondsLeft() === 0 && over !== null) return { failed: over };
   if (broken.length > 0) return { failed: unavailable(namesOf(broken)) };

@@ -1,6 +1,6 @@
 // The checks of a task as an engine has them (reference §26).
 import type { CheckLane } from '../sandbox/workdir/workdirs.js';
-import type { CarriedOut, Check, CheckPhase, CheckResult, TaskChecks } from '../checks/check.js';
+import type { CarriedOut, Check, CheckedTurn, CheckPhase, CheckResult, TaskChecks } from '../checks/check.js';
 import type { RepositoryChanges } from './input-repository.js';
 
 /**
@@ -10,6 +10,8 @@ import type { RepositoryChanges } from './input-repository.js';
 export interface InputChecks extends TaskChecks {
   /** Repairs that the turn has begun before this run. */
   repairs: number;
+  /** What became of the others on the original. */
+  before: CheckedTurn['before'];
   /** Those that nobody has carried out on the original yet. */
   unknown: readonly Check[];
   /** The agent has ended its turn before: the checks run again on what there is, and no model is asked. */

@@ -1,4 +1,5 @@
 // The repository of a task as an engine has it (reference §15).
+import type { CheckedTurn } from '../checks/check.js';
 import type { PushRecord } from '../repositories/push-record.js';
 import type { OpenedFile, SandboxSession } from '../sandbox/sandbox.js';
 import type { Waits } from './waits.js';
@@ -50,10 +51,10 @@ export interface InputRepository {
   readonly branch: string | null;
   /**
    * Pushes the changes and opens the pull request, as far as the task asks for it and it is not done: after `changes`, before they are
-   * closed, and only when the turn is completed. `null`: they are not known. Its events are the engine's to yield. Rejects with
+   * closed, and only when the turn is completed. `null`: they are not known. `checked`: what the pull request says of the checks. Its events are the engine's to yield. Rejects with
    * `PushError`, which an engine yields as `push_failed`, and with the reason of the run's signal.
    */
-  push(changes: RepositoryChanges | null): AsyncGenerator<PushEvent, void, unknown>;
+  push(changes: RepositoryChanges | null, checked: CheckedTurn): AsyncGenerator<PushEvent, void, unknown>;
 }
 
 /** What is to be recorded of the branch of a task: a commit before it is pushed, an address when there is one. */

@@ -12,10 +12,9 @@ import {
   type AgentInput,
   type AgentOutcome,
 } from './agent-engine.js';
-import type { RepositoryChanges } from './input-repository.js';
 import { secretsToUse } from './approval.js';
 import { beside, checkOriginal } from './check-lanes.js';
-import { answered, runChecks } from './check-steps.js';
+import { answered, PASSED, runChecks, UNKNOWN } from './check-steps.js';
 import { ContextCompactor } from './context/context-compactor.js';
 import { ContextSize } from './context/context-size.js';
 import { ContextWindows } from './context/context-windows.js';
@@ -25,7 +24,7 @@ import { LazySandbox } from './lazy-sandbox.js';
 import { ModelCaller } from './model-caller.js';
 import type { OutputSchema } from './output/output-schema.js';
 import { TurnOutput } from './output/turn-output.js';
-import { bringIn, tellChanges } from './repository-steps.js';
+import { bringIn, tellChanges, type Verify } from './repository-steps.js';
 import { surroundingsOf } from './surroundings.js';
 import { TaskFiles } from './task-files.js';
 import { ToolRegistry } from './tool-registry.js';
@@ -120,10 +119,10 @@ export class LoopEngine extends AgentEngine {
         const original = (enough: AbortSignal) => checkOriginal(checks, input, limits, enough);
         steps = beside(steps, original, () => over.abort());
       }
-      for (let repairs = input.checks?.repairs ?? 0; ; repairs++) {
+      for (;;) {
         const outcome = yield* steps;
         if (waitsAfter(input, outcome)) return outcome;
-        const verify = verifying(input, repairs, limits);
+        const verify = verifying(input, limits);
         const verdict = yield* tellChanges(input, outcome, sandbox, verify, report);
         if ('failed' in verdict) return verdict.failed;
         if (!('again' in verdict)) return outcome;
@@ -155,11 +154,14 @@ export class LoopEngine extends AgentEngine {
   }
 }
 
-/** Null: the task has no checks. */
-function verifying(input: AgentInput, repairs: number, limits: TurnLimits) {
-  const { checks } = input;
-  if (checks === undefined) return null;
-  return (changes: RepositoryChanges | null) => runChecks(checks, input, changes, repairs, limits);
+/** With the checks that the task has by then. */
+function verifying(input: AgentInput, limits: TurnLimits): Verify {
+  return async function* (changes) {
+    const { checks = null, checksNow } = input;
+    const now = checksNow === undefined ? checks : await checksNow();
+    if (now === null) return PASSED;
+    return changes === 'unknown' ? UNKNOWN : yield* runChecks(now, input, changes, now.repairs, limits);
+  };
 }
 
 /** A run whose sandbox is busy is queued again until one is free. Any other fault is for the operator, and a further message tries again. */

@@ -1,11 +1,12 @@
 import { isPassing } from '../../platform/database/database-errors.js';
 import { newId } from '../../platform/database/ids.js';
+import type { CheckedTurn } from '../checks/check.js';
 import { PushError } from '../repositories/push-record.js';
 import { RepositoryError } from '../repositories/repository-error.js';
 import { SandboxError, type SandboxSession } from '../sandbox/sandbox.js';
 import type { AgentEvent, AgentFeedback, AgentInput, AgentOutcome } from './agent-engine.js';
 import type { InputRepository, RepositoryChanges } from './input-repository.js';
-import { PASSED, UNKNOWN, type Verdict } from './check-steps.js';
+import { PASSED, type Verdict } from './check-steps.js';
 import { sandboxUnavailable } from './turn-outcomes.js';
 
 type Steps<T> = AsyncGenerator<AgentEvent, T, AgentFeedback>;
@@ -48,30 +49,29 @@ export async function* bringIn(
   }
 }
 
-/** Whether a turn that is completed may be so: after its changes are known, and before they are pushed. */
-type Verify = (changes: RepositoryChanges | null) => Steps<Verdict>;
+/** Whether a turn that is completed may be so: after its changes are known, and before they are pushed. Null: of no repository. */
+export type Verify = (changes: RepositoryChanges | null | 'unknown') => Steps<Verdict>;
 
 /**
  * After the turn: what differs from the original commit, which a completed turn pushes when its checks have passed. That it cannot be computed or
  * pushed changes no outcome. A run that only waits for a person has not ended its turn.
- * @param verify null: the task has no checks.
  */
 export async function* tellChanges(
   input: AgentInput,
   outcome: AgentOutcome,
   sandbox: Opens,
-  verify: Verify | null,
+  verify: Verify,
   report: Report,
 ): Steps<Verdict> {
   const { repository } = input;
   const completed = outcome.type === 'completed';
-  if (repository == null) return completed && verify !== null ? yield* verify(null) : PASSED;
+  if (repository == null) return completed ? yield* verify(null) : PASSED;
   if (!completed && outcome.type !== 'failed') return PASSED;
   const found = yield* changesOf(input, repository, sandbox, report);
   try {
     if (!completed) return PASSED;
-    const verdict = verify === null ? PASSED : found === null ? UNKNOWN : yield* verify(found);
-    if ('passed' in verdict) yield* pushed(input, found, report);
+    const verdict = yield* verify(found ?? 'unknown');
+    if ('passed' in verdict) yield* pushed(input, found, verdict, report);
     return verdict;
   } finally {
     // The next comparison removes what is left of this one.
@@ -80,15 +80,20 @@ export async function* tellChanges(
 }
 
 /** What it reads of the changes may be gone by now: the branch is pushed as far as it can be without. */
-async function* pushed(input: AgentInput, found: RepositoryChanges | null, report: Report): Steps<void> {
+async function* pushed(
+  input: AgentInput,
+  found: RepositoryChanges | null,
+  checked: CheckedTurn,
+  report: Report,
+): Steps<void> {
   try {
-    yield* push(input, found, report);
+    yield* push(input, found, checked, report);
   } catch (error) {
     input.signal.throwIfAborted();
     if (found === null || !(error instanceof RepositoryError || error instanceof SandboxError)) throw error;
     report(withCause(error));
     yield { type: 'changes', counted: null, patch: null };
-    yield* push(input, null, report);
+    yield* push(input, null, checked, report);
   }
 }
 
@@ -131,12 +136,13 @@ function patchOmitted(): AgentEvent {
 async function* push(
   { repository, signal, waits }: AgentInput,
   changes: RepositoryChanges | null,
+  checked: CheckedTurn,
   report: Report,
 ): Steps<void> {
   if (repository?.branch == null) return;
   const over = waits?.({ code: 'push', message: `The branch '${repository.branch}' is pushed.` });
   try {
-    yield* repository.push(changes);
+    yield* repository.push(changes, checked);
   } catch (error) {
     signal.throwIfAborted();
     if (!(error instanceof PushError)) throw error;

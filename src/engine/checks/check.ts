@@ -57,6 +57,14 @@ export interface CarriedOut {
   whole: OpenedFile | null;
 }
 
+/** What the checks of a turn have found. Empty: it has none. */
+export interface CheckedTurn {
+  /** Of its last round. */
+  results: readonly CheckResult[];
+  /** On the original, as far as that is known. */
+  before: readonly Pick<CheckResult, 'name' | 'status'>[];
+}
+
 /** A check could not be carried out. The message is for people. */
 export class CheckError extends Error {
   override readonly name = 'CheckError';

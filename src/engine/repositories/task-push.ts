@@ -2,9 +2,11 @@ import { createWriteStream } from 'node:fs';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import type { PushEvent, RepositoryChanges } from '../agent/input-repository.js';
+import type { CheckedTurn } from '../checks/check.js';
 import type { Base } from './clone.js';
 import { apiFetch } from './hosting/api-fetch.js';
 import { openPullRequest } from './hosting/pull-requests.js';
+import { pullRequestText } from './pull-request-text.js';
 import { PushError, type PushOfTask, type WantedPullRequest, withCommit } from './push-record.js';
 import { type Pushed, RemoteBranch } from './remote-branch.js';
 import { asRepositoryError } from './repository-error.js';
@@ -31,7 +33,7 @@ export class TaskPush {
     private readonly signal: AbortSignal,
   ) {}
 
-  async *events(changes: RepositoryChanges | null): AsyncGenerator<PushEvent, void, unknown> {
+  async *events(changes: RepositoryChanges | null, checked: CheckedTurn): AsyncGenerator<PushEvent, void, unknown> {
     const { push, store, about } = this;
     const access = await store.rules.access(null, new URL(about.url), about.workspace, push.branch);
     if (access === null) throw new PushError('not_allowed', NOT_ALLOWED);
@@ -44,7 +46,8 @@ export class TaskPush {
       const url = branchUrl(about.url, push.branch, access);
       if (url !== push.url) yield { type: 'push', record: { url } };
       if (push.pullRequest === null || push.pullRequestUrl !== null) return;
-      yield { type: 'push', record: { pullRequestUrl: await this.pullRequest(push.pullRequest, access, base) } };
+      const wanted = { ...push.pullRequest, base: push.pullRequest.base ?? base };
+      yield { type: 'push', record: { pullRequestUrl: await this.pullRequest(wanted, access, checked) } };
     } finally {
       await store.discard(folder);
     }
@@ -78,7 +81,11 @@ export class TaskPush {
     }
   }
 
-  private async pullRequest(wanted: WantedPullRequest, access: RepositoryAccess, base: string | null): Promise<string> {
+  private async pullRequest(
+    wanted: WantedPullRequest,
+    access: RepositoryAccess,
+    checked: CheckedTurn,
+  ): Promise<string> {
     const { about, push, signal, store } = this;
     const { hosting } = access;
     if (hosting === null) throw new PushError('not_allowed', 'The host has no pull requests that can be opened.');
@@ -90,9 +97,9 @@ export class TaskPush {
       {
         path,
         branch: push.branch,
-        base: wanted.base ?? base,
+        base: wanted.base,
         title: wanted.title ?? about.title,
-        body: `Made by Millwright, task \`${about.taskId}\`.`,
+        body: pullRequestText(about.taskId, checked),
         draft: wanted.draft,
       },
     );

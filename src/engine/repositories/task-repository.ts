@@ -1,6 +1,7 @@
 import { createReadStream, readFileSync } from 'node:fs';
 import type { Waits } from '../agent/waits.js';
 import type { InputRepository, PushEvent, RepositoryChanges } from '../agent/input-repository.js';
+import type { CheckedTurn } from '../checks/check.js';
 import { asRead, bytePaths, inWords, printedBytes } from '../checks/byte-paths.js';
 import { SandboxError, type RunResult, type SandboxSession } from '../sandbox/sandbox.js';
 import type { Base } from './clone.js';
@@ -94,10 +95,10 @@ export class TaskRepository implements InputRepository {
     return changed.map(inWords);
   }
 
-  async *push(changes: RepositoryChanges | null): AsyncGenerator<PushEvent, void, unknown> {
+  async *push(changes: RepositoryChanges | null, checked: CheckedTurn): AsyncGenerator<PushEvent, void, unknown> {
     const { push } = this.about;
     if (push === null) return;
-    yield* new TaskPush(this.store, this.about, push, this.cloned(), this.signal).events(changes);
+    yield* new TaskPush(this.store, this.about, push, this.cloned(), this.signal).events(changes, checked);
   }
 
   private async compared(session: SandboxSession): Promise<Omit<RepositoryChanges, 'close'>> {

@@ -1,9 +1,8 @@
 import { ForwardMigration } from '../../platform/database/forward-migration.js';
-import { EVENTS_OF_CHANGES, RECORD_TASK_EVENT } from '../../resources/tasks/events/record-task-event.function.js';
 
-/** Tasks that are paused, or wait for what blocks them (reference §5, docs/decisions/0090). */
+/** Tasks that are paused, or wait for what blocks them (reference §5, docs/decisions/0090). A later migration takes the triggers that tell of it. */
 export class Pause1798244200054 extends ForwardMigration {
-  readonly sql = [SQL, RECORD_TASK_EVENT + EVENTS_OF_CHANGES];
+  readonly sql = SQL;
 }
 
 const SQL = `

@@ -60,6 +60,7 @@ import { SecretsOfAutomations1798245900071 } from './0071-secrets-of-automations
 import { ApprovalsOfSecrets1798246000072 } from './0072-approvals-of-secrets.js';
 import { SigningKeys1798246100073 } from './0073-signing-keys.js';
 import { TaskChecks1798246200074 } from './0074-task-checks.js';
+import { ChangesOfChecks1798246300075 } from './0075-changes-of-checks.js';
 import { ChecksBeforeAndAgain1798246400076 } from './0076-checks-before-and-again.js';
 
 /**
@@ -127,6 +128,7 @@ export const MIGRATIONS = [
   ApprovalsOfSecrets1798246000072,
   SigningKeys1798246100073,
   TaskChecks1798246200074,
+  ChangesOfChecks1798246300075,
   ChecksBeforeAndAgain1798246400076,
 ];
 

@@ -1,6 +1,7 @@
+import type { Check } from '../../engine/checks/check.js';
 import type { SessionEnvironment } from '../../engine/sandbox/session-environment.js';
 
-/** What an environment is made of, before it is built (reference §25). Each field is there: a create fills in what is not given. */
+/** What an environment is made of, before it is built (reference §25). A create fills in what is not given, but for what may be absent. */
 export interface Definition {
   /** What is cloned before `setup`, and what `onLockfile` looks at; null for nothing. */
   repository: { url: string; ref: string | null } | null;
@@ -20,6 +21,10 @@ export interface Definition {
   refresh: Refresh;
   /** What a task begins from when its build has failed: nothing, and it fails too, or the last build that did not. */
   onFailure: OnFailure;
+  /** Of tasks that have none from elsewhere; an empty list is none. Absent: it says nothing of them. */
+  checks?: Check[];
+  /** As of tasks. Absent: it says nothing of that. */
+  maxRepairs?: number;
 }
 
 export interface Resources {

@@ -5,6 +5,7 @@ import { sandboxLimitsOf } from '../../platform/config/config-file.js';
 import { Env } from '../../platform/config/env.js';
 import { hostsWithin, isHost } from '../../platform/config/network.js';
 import { ApiError } from '../../platform/http/api-error.js';
+import { asChecks } from '../tasks/checks/checks.dto.js';
 import { isFreeVariable } from '../secrets/secret.dto.js';
 import type { ClonedRepositoryDto } from '../tasks/repository.dto.js';
 import type { Definition, Resources } from './definition.js';
@@ -59,6 +60,7 @@ export class EnvironmentRules {
       resources: resources === undefined ? before.resources : this.resources(resources),
       refresh: refresh ?? before.refresh,
       onFailure: onFailure ?? before.onFailure,
+      ...checksOf(given, before),
     };
     if (variables !== undefined || secrets !== undefined) checkNames(definition);
     if (typeof definition.refresh === 'object' && definition.repository === null) {
@@ -114,6 +116,13 @@ function checkNames({ variables, secrets }: Definition): void {
   const both = secrets.find((name) => Object.hasOwn(variables, name));
   if (both === undefined) return;
   throw invalid(`variables.${both}`, `must have another name: ${both} is among the secrets of the environment`);
+}
+
+/** Null takes away what was before. */
+function checksOf({ checks, maxRepairs }: Given, before: Definition): Pick<Definition, 'checks' | 'maxRepairs'> {
+  const list = checks === undefined ? before.checks : checks && asChecks(checks);
+  const repairs = maxRepairs === undefined ? before.maxRepairs : maxRepairs;
+  return { ...(list != null && { checks: list }), ...(repairs != null && { maxRepairs: repairs }) };
 }
 
 /** Whether two definitions are the same environment, whatever the order of their keys. */

@@ -17,6 +17,7 @@ import {
 import { Documented, type JsonSchema } from '../../platform/http/documented.js';
 import { Name, OptionalNotNull } from '../../platform/http/fields.js';
 import { SecretNames } from '../secrets/secret-names.js';
+import { type CheckDto, DefaultChecks, DefaultMaxRepairs } from '../tasks/checks/checks.dto.js';
 import { ClonedRepositoryDto } from '../tasks/repository.dto.js';
 import { type OnFailure, ON_FAILURE, type Refresh } from './definition.js';
 import { SLUG, SLUG_RULE } from './environment-choice.dto.js';
@@ -212,6 +213,12 @@ class EnvironmentOptions {
       'When a build fails: tasks fail too (`fail`, the default), or begin from the last good one (`lastGood`).',
   })
   onFailure?: OnFailure;
+
+  @DefaultChecks()
+  checks?: CheckDto[] | null;
+
+  @DefaultMaxRepairs()
+  maxRepairs?: number | null;
 }
 
 const NAME = 'What people call it.';

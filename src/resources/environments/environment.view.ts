@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { idSchema, named, personSchema, timestampSchema } from '../../platform/http/schema.js';
+import { defaultChecksSchema, defaultRepairsSchema } from '../tasks/checks/defaults.view.js';
 import { type Definition, ON_FAILURE } from './definition.js';
 import { BUILD_STATES } from './environment.entity.js';
 import type { BuildRow, EnvironmentRow, VersionRow } from './environments.sql.js';
@@ -22,6 +23,8 @@ const definitionShape = {
     .union([z.enum(['never', 'daily']), z.strictObject({ onLockfile: z.array(z.string()) })])
     .describe('When a build is made anew although the version is the same.'),
   onFailure: z.enum(ON_FAILURE).describe('What a task does when the build fails.'),
+  checks: defaultChecksSchema,
+  maxRepairs: defaultRepairsSchema,
 };
 
 export const environmentSchema = named(
@@ -71,8 +74,9 @@ export const environmentAnswer = named('EnvironmentResponse', z.strictObject({ e
 export const versionAnswer = named('EnvironmentVersionResponse', z.strictObject({ version: versionSchema }));
 
 function definitionView({ resources, ...definition }: Definition) {
+  const { checks = null, maxRepairs = null } = definition;
   const { memoryBytes = null, diskBytes = null, wallClockSeconds = null } = resources;
-  return { ...definition, resources: { memoryBytes, diskBytes, wallClockSeconds } };
+  return { ...definition, checks, maxRepairs, resources: { memoryBytes, diskBytes, wallClockSeconds } };
 }
 
 /** An environment as clients see it (reference §25). */

@@ -35,7 +35,9 @@ export interface ProofFacts {
   environment: { slug: string; version: number } | null;
   /** In the order in which they ran: `before`, then each round. */
   checks: readonly CheckFact[];
-  /** `passed` when each required check has passed in its last round. */
+  /** Of the checks that the result is made of: others were taken away during the turn. */
+  names: readonly string[];
+  /** `passed` when each required check of `names` has passed in its last round. */
   result: 'passed' | 'failed';
   finishedAt: Date;
 }

@@ -95,6 +95,14 @@ describe('The statement of a proof (reference §26)', () => {
     expect(millwright.audit).toEqual(AUDIT);
   });
 
+  it('counts no check that was taken away during the turn, and shows its runs', () => {
+    const checks = [checkFact({ name: 'lint', status: 'failed', exitCode: 1 }), checkFact({ round: 1 })];
+    const { result, passedTests, failedTests, millwright } = of({ checks, names: ['test'] }).predicate;
+    expect([result, passedTests, failedTests]).toEqual(['PASSED', ['test'], []]);
+    expect(millwright.checks.map(({ name }) => name)).toEqual(['lint', 'test']);
+    expect(() => of({ checks })).toThrow('the result is passed, and that of the required checks is another');
+  });
+
   it.each(['failed', 'timed_out', 'error'] as const)('is never PASSED while a required check is %s', (status) => {
     const checks = [checkFact({ status, exitCode: null })];
     expect(() => of({ checks, result: 'passed' })).toThrow('the result is passed, and that of the required checks is another'); // prettier-ignore

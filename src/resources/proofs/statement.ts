@@ -17,7 +17,7 @@ export interface AuditSeal {
  * @param version of Millwright. @param audit null where nothing of the workspace is sealed yet.
  */
 export function statementOf(facts: ProofFacts, version: string, audit: AuditSeal | null) {
-  const last = lastRounds(facts.checks);
+  const last = lastRounds(facts);
   requireConsistent(facts, last);
   const namesOf = (passed: boolean) => last.filter(({ status }) => (status === 'passed') === passed).map(({ name }) => name);
   const { taskId, turn, workspace, finishedAt } = facts;
@@ -80,10 +80,11 @@ const seen = ({ name, phase, round, status, exitCode, durationMs, outputSha256, 
 });
 
 /** Of each check the one that counts: after the turn, in the last round. */
-function lastRounds(checks: readonly CheckFact[]): CheckFact[] {
+function lastRounds({ checks, names }: ProofFacts): CheckFact[] {
   const last = new Map<string, CheckFact>();
   for (const check of checks) {
-    if (check.phase === 'after' && check.round >= (last.get(check.name)?.round ?? 0)) last.set(check.name, check);
+    if (check.phase === 'after' && names.includes(check.name) && check.round >= (last.get(check.name)?.round ?? 0))
+      last.set(check.name, check);
   }
   return [...last.values()];
 }

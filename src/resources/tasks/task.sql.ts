@@ -118,7 +118,7 @@ const ENVIRONMENT = raw(`CASE WHEN t.environment_id IS NOT NULL THEN (
   END AS environment`);
 
 /** What its checks are is read by who carries them out. */
-const HAS_CHECKS = raw('t.checks IS NOT NULL AS "hasChecks"');
+export const HAS_CHECKS = raw('t.checks IS NOT NULL AS "hasChecks"');
 
 /** What a {@link TaskRow} has, of a task `t` and its creator `u`. */
 export const TASK_ROW = sql`${TASK}, ${HAS_CHECKS}, ${ENVIRONMENT}, ${WAITING_FOR}, u.name AS "createdByName",
@@ -142,13 +142,13 @@ export const SEEN = sql`SELECT 1 FROM tasks t WHERE ${visible('t')} AND t.id = $
 
 const PROJECT = uuidOrNull('projectId');
 const CHECKS = jsonb<TaskChecks | null>()('checks');
-/** What a new task has to pass: what is given for it, else what its project has for such tasks. An empty list is nothing. */
+/** What a new task has to pass: what is given for it, else what its project has for such tasks, else its `environment`. An empty list is nothing. */
 const GIVEN_CHECKS = sql`(
   SELECT CASE WHEN jsonb_array_length(c.list) > 0 THEN jsonb_build_object('checks', c.list, 'maxRepairs', c.repairs) END
   FROM (
-    SELECT coalesce(${jsonb<Check[] | null>()('checks')}, p.checks) AS list,
-      coalesce(${intOrNull('maxRepairs')}, p.max_repairs, ${raw(String(USUAL_REPAIRS))}) AS repairs
-    FROM (SELECT 1) one LEFT JOIN projects p ON p.id = ${PROJECT}) c)`;
+    SELECT coalesce(${jsonb<Check[] | null>()('checks')}, p.checks, v.definition -> 'checks') AS list,
+      coalesce(${intOrNull('maxRepairs')}, p.max_repairs, (v.definition -> 'maxRepairs')::int, ${raw(String(USUAL_REPAIRS))}) AS repairs
+    FROM (SELECT 1) one LEFT JOIN projects p ON p.id = ${PROJECT} LEFT JOIN environment v ON true) c)`;
 
 const LOCKED = columns(Task, 't', ['id', 'status', 'createdById', 'model', 'effort', 'budget', 'checks']);
 export type LockedTask = typeof LOCKED.row;
@@ -183,12 +183,18 @@ const MESSAGE_ID = uuid('messageId');
  * Task, first message and run in one statement: the run is there exactly when the task is. The unit of work holds the
  * membership, so that its removal cancels this task too; the caller holds the project. A trigger writes `task.created`
  * (events/record-task-event.function.ts). `exhausted` as of {@link LOCK_TO_WORK}.
- * `takesDefault`: it works in the newest version of its project's environment, if that has one. The caller holds an environment that it gives.
+ * `takesDefault`: it works in the newest version of its project's environment, if that has one: the newest that this statement sees, as it reads the
+ * definition too. The caller holds an environment that it gives.
  */
 export const CREATE = sql`
-WITH environment AS (
-  SELECT e.id, e.version FROM projects p JOIN environments e ON e.id = p.environment_id
+WITH usual AS (
+  SELECT e.id, (SELECT max(version) FROM environment_versions v WHERE v.environment_id = e.id) AS version
+  FROM projects p JOIN environments e ON e.id = p.environment_id
   WHERE p.id = ${PROJECT} AND ${bool('takesDefault')} FOR KEY SHARE OF e),
+environment AS (
+  SELECT v.environment_id AS id, v.version, v.definition FROM environment_versions v
+  WHERE v.environment_id = coalesce(${uuidOrNull('environmentId')}, (SELECT id FROM usual))
+    AND v.version = coalesce(${intOrNull('environmentVersion')}, (SELECT version FROM usual))),
 task AS (
   INSERT INTO tasks AS t (id, workspace_id, created_by, title, untitled, status, model, effort, budget, metadata, tags, opening, message_count,
     last_seq, last_event, project_id, approvals, when_blocked, automation_id, automation_run_id, repository, output_schema,
@@ -197,8 +203,7 @@ task AS (
     ${jsonb<Budget | null>()('budget')}, ${jsonb<Record<string, string>>()('metadata')}, ${texts('tags')}, ${text('opening')}, 1, 1, 1, ${uuidOrNull('projectId')},
     ${text('approvals')}, ${text('whenBlocked')}, ${uuidOrNull('automationId')}, ${uuidOrNull('automationRunId')},
     ${jsonb<StoredRepository | null>()('repository')}, ${textOrNull('outputSchema')}::json,
-    coalesce(${uuidOrNull('environmentId')}, (SELECT id FROM environment)),
-    coalesce(${intOrNull('environmentVersion')}, (SELECT version FROM environment)), ${GIVEN_CHECKS}
+    (SELECT id FROM environment), (SELECT version FROM environment), ${GIVEN_CHECKS}
   RETURNING ${TASK}, ${HAS_CHECKS}, ${ENVIRONMENT}),
 message AS (
   INSERT INTO messages (id, task_id, seq, role, status, created_by, parts)

@@ -12,6 +12,8 @@ export interface ClaimedRun {
   folderAt: string | null;
   /** The span of the transaction that made it (W3C Trace Context); null without one. */
   traceparent: string | null;
+  /** Whether its task has checks: as of the load, and of each step since. A change of a task reaches the run so, without a question of its own. */
+  hasChecks?: boolean;
 }
 
 /** A run, and the signal that ends its work here. */

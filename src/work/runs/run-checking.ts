@@ -28,16 +28,15 @@ export class RunChecking {
       const original = originalOf(run, task, input, check);
       return original === null ? null : this.known(original, check, input.signal);
     };
-    const unknown = checks.checks.filter(({ name, command }) =>
-      seen.every((one) => one.name !== name || one.command !== command),
-    );
+    const unknown = checks.checks.filter((check) => !seen.some((one) => isOf(check, one)));
+    const before = seen.filter((one) => checks.checks.some((check) => isOf(check, one)));
     return {
       ...input,
       // What the turn has used of its time is over.
       ...(again ? { spent: { ...input.spent, durationMs: 0 } } : {}),
       checks: {
         ...checks,
-        ...{ repairs, unknown, again, known },
+        ...{ repairs, before, unknown, again, known },
         run: async (check, work) => {
           const done = await this.runner.run(checked, check, work);
           if (work.phase === 'before') done.result.original = originalOf(run, task, input, check);
@@ -64,6 +63,10 @@ export class RunChecking {
     return { id: newId(), ...ran, ...found, protectedChanged: [], workdirSha256: null, original };
   }
 }
+
+/** A check with another command is another one. */
+const isOf = (check: Check, seen: TaskInput['seen'][number]) =>
+  check.name === seen.name && check.command === seen.command;
 
 /** What a check runs on and with before the agent does, in one digest. Null without a repository: what was attached is another task's each time. */
 function originalOf(

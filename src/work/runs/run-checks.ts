@@ -1,5 +1,6 @@
 import { Readable } from 'node:stream';
 import { Injectable, Logger } from '@nestjs/common';
+import type { AgentEvent } from '../../engine/agent/agent-engine.js';
 import { isPassing } from '../../platform/database/database-errors.js';
 import { Database } from '../../platform/database/database.js';
 import { retryWhileUnavailable } from '../../platform/database/retry-while-unavailable.js';
@@ -33,7 +34,7 @@ export class RunChecks {
     if (event.type === 'checked') return this.ended(held, event);
     const written = await this.writes.fencedInLog(held, checkQuery(held.run, event));
     if (event.type !== 'checks' || event.told !== null || event.status === 'error') return written;
-    await this.prove(held, event.status, event.workdirSha256);
+    await this.prove(held, event.status, event);
     return written;
   }
 
@@ -62,14 +63,17 @@ export class RunChecks {
     });
   }
 
-  /** @param workdirSha256 of what the checks saw of a task without a repository. */
-  private async prove(held: ActiveRun, result: 'passed' | 'failed', workdirSha256: string | null): Promise<void> {
+  private async prove(
+    held: ActiveRun,
+    result: 'passed' | 'failed',
+    { names, workdirSha256 }: Pick<Extract<AgentEvent, { type: 'checks' }>, 'names' | 'workdirSha256'>,
+  ): Promise<void> {
     const { taskId, model } = held.run;
     const [facts] = await retryWhileUnavailable(() => this.database.work.run(FACTS({ taskId })), held.signal);
     // Deleted meanwhile: the next write tells.
     if (facts === undefined) return;
     const { repository } = facts;
-    const about = { ...facts, taskId, model, result, workdirSha256: repository === null ? workdirSha256 : null };
+    const about = { ...facts, taskId, model, result, names, workdirSha256: repository === null ? workdirSha256 : null };
     const envelope = await this.proofs.make({ ...about, finishedAt: new Date() }).catch((error: unknown) => {
       if (isPassing(error)) throw error;
       // A turn whose checks were changed under way may have facts that contradict each other: it ends all the same.

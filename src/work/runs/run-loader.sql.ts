@@ -1,5 +1,5 @@
 // What a claimed run begins with: the task, its files and its messages in one statement.
-import type { Check } from '../../engine/checks/check.js';
+import type { TaskCheck } from '../../resources/tasks/checks/task-check.entity.js';
 import type { JsonValue } from '../../engine/models/conversation.js';
 import { columns } from '../../platform/database/columns.js';
 import { raw, sql, uuid } from '../../platform/database/sql.js';
@@ -75,31 +75,36 @@ export interface EnvironmentOfTask {
   repositoryUrl: string | null;
 }
 
-export type TaskInput = typeof TASK.row & {
-  files: { path: string; sha256: string }[] | null;
-  project: Pick<StoredFile, 'name' | 'sha256'>[] | null;
-  cuts: (typeof CUT.row)[] | null;
-  /** The slug of its workspace; null without a repository. */
-  workspace: string | null;
-  /** Whether its commands may have the network that the operator allows. */
-  network: boolean;
-  /** Of the secrets that it may use, those that its automation names; null: whatever there are, and of an event's task none. */
-  secretNames: readonly string[] | null;
-  /** What it works in; null: in what holds for all. */
-  environment: EnvironmentOfTask | null;
+/** What the checks of a task need besides. */
+interface ForChecks {
   /** How often its agent has gone on in this turn to mend what checks have found. */
   repairs: number;
   /** Those of its checks that have run on the original. */
-  seen: Pick<Check, 'name' | 'command'>[];
+  seen: Pick<TaskCheck, 'name' | 'command' | 'status'>[];
   /** The run carries out the checks of a turn that has ended before, and no model. */
   again: boolean;
   /** What its folders began as; null: none. */
   build: { id: string; manifest: string; bytes: number } | null;
-  /** The manifest of its last snapshot. */
-  snapshot: string | null;
-  above: StorageUsed | null;
-  exhausted: WindowState | null;
-};
+}
+
+export type TaskInput = typeof TASK.row &
+  ForChecks & {
+    files: { path: string; sha256: string }[] | null;
+    project: Pick<StoredFile, 'name' | 'sha256'>[] | null;
+    cuts: (typeof CUT.row)[] | null;
+    /** The slug of its workspace; null without a repository. */
+    workspace: string | null;
+    /** Whether its commands may have the network that the operator allows. */
+    network: boolean;
+    /** Of the secrets that it may use, those that its automation names; null: whatever there are, and of an event's task none. */
+    secretNames: readonly string[] | null;
+    /** What it works in; null: in what holds for all. */
+    environment: EnvironmentOfTask | null;
+    /** The manifest of its last snapshot. */
+    snapshot: string | null;
+    above: StorageUsed | null;
+    exhausted: WindowState | null;
+  };
 
 const TASK_ID = uuid('taskId');
 
@@ -114,6 +119,24 @@ CASE m.role WHEN 'assistant' THEN (
   SELECT json_agg(call ORDER BY call.idx) FROM (
     SELECT v.idx, ${INVOCATION}, coalesce(v.input_text::json, v.input::json) AS input
     FROM tool_invocations v WHERE v.message_id = m.id) call) END AS invocations`;
+
+const FOR_CHECKS = raw(`
+    CASE WHEN t.checks IS NULL THEN 0 ELSE (
+      SELECT count(*)::int FROM messages k WHERE k.task_id = t.id AND k.turn = t.turn AND k.parts -> 0 ->> 'name' = 'checks') END AS repairs,
+    CASE WHEN t.checks IS NULL THEN '[]'::json ELSE (
+      SELECT coalesce(json_agg(json_build_object('name', c.name, 'command', c.command, 'status', c.status)), '[]'::json) FROM task_checks c
+      WHERE c.task_id = t.id AND c.phase = 'before') END AS seen,
+    t.checks IS NOT NULL AND EXISTS (
+      SELECT 1 FROM runs r WHERE r.task_id = t.id AND r.status = 'running' AND r.kind = 'checks') AS again,
+    CASE WHEN t.checks IS NOT NULL AND t.environment_build_id IS NOT NULL THEN (
+      SELECT json_build_object('id', b.id, 'manifest', b.manifest, 'bytes', b.bytes) FROM environment_builds b
+      WHERE b.id = t.environment_build_id AND b.state = 'ready') END AS build`);
+
+/** The checks of a task as they are now. */
+export const CHECKS_NOW = sql`
+SELECT ${columns(Task, 't', ['checks'])}, ${FOR_CHECKS} FROM tasks t WHERE t.id = ${TASK_ID}`.rows<
+  Pick<TaskInput, 'checks' | keyof ForChecks>
+>();
 
 /**
  * Each message is a row of its own: the driver reads it when it has arrived, so that the event loop turns between the pieces of a
@@ -136,16 +159,7 @@ WITH task AS (
     (SELECT row_to_json(d) FROM (
       SELECT e.id, e.slug, v.version, v.definition, t.repository ->> 'url' AS "repositoryUrl" FROM environments e JOIN environment_versions v ON v.environment_id = e.id
       WHERE e.id = t.environment_id AND v.version = t.environment_version) d) AS environment,
-    CASE WHEN t.checks IS NULL THEN 0 ELSE (
-      SELECT count(*)::int FROM messages k WHERE k.task_id = t.id AND k.turn = t.turn AND k.parts -> 0 ->> 'name' = 'checks') END AS repairs,
-    CASE WHEN t.checks IS NULL THEN '[]'::json ELSE (
-      SELECT coalesce(json_agg(json_build_object('name', c.name, 'command', c.command)), '[]'::json) FROM task_checks c
-      WHERE c.task_id = t.id AND c.phase = 'before') END AS seen,
-    t.checks IS NOT NULL AND EXISTS (
-      SELECT 1 FROM runs r WHERE r.task_id = t.id AND r.status = 'running' AND r.kind = 'checks') AS again,
-    CASE WHEN t.checks IS NOT NULL AND t.environment_build_id IS NOT NULL THEN (
-      SELECT json_build_object('id', b.id, 'manifest', b.manifest, 'bytes', b.bytes) FROM environment_builds b
-      WHERE b.id = t.environment_build_id AND b.state = 'ready') END AS build,
+    ${FOR_CHECKS},
     (SELECT s.manifest FROM snapshots s WHERE s.task_id = t.id ORDER BY s.created_at DESC, s.id DESC LIMIT 1) AS snapshot,
     ${above(raw('t.workspace_id'), raw('0'))} AS above,
     ${exhausted(raw('t.workspace_id'), raw('t.model'), underWay('t'))} AS exhausted

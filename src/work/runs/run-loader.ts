@@ -2,6 +2,7 @@ import type { Readable } from 'node:stream';
 import { Injectable } from '@nestjs/common';
 import type { AgentInput } from '../../engine/agent/agent-engine.js';
 import { secretsIn } from '../../engine/agent/approval.js';
+import type { InputChecks } from '../../engine/agent/input-checks.js';
 import { readChecks } from '../../engine/agent/check-steps.js';
 import { Env } from '../../platform/config/env.js';
 import { RepositoryStore } from '../../engine/repositories/repository-store.js';
@@ -23,6 +24,7 @@ import { RunChecking } from './run-checking.js';
 import { RunSecrets } from './run-secrets.js';
 import type { TaskSecrets } from './task-secrets.js';
 import {
+  CHECKS_NOW,
   type EnvironmentOfTask,
   type InvocationInput,
   LOAD,
@@ -140,7 +142,19 @@ export class RunLoader {
       signal,
       stopping,
     };
-    return task.checks === null ? input : this.checking.of(run, task, task.checks, input);
+    run.hasChecks = task.checks !== null;
+    const current = { ...input, checksNow: () => this.checksNow(run, task, input) };
+    return task.checks === null ? current : this.checking.of(run, task, task.checks, current);
+  }
+
+  /** Asks for those of a task that had some when it was last heard of, and for no others. */
+  private async checksNow(run: ClaimedRun, task: TaskInput, input: AgentInput): Promise<InputChecks | null> {
+    if (run.hasChecks !== true) return null;
+    const query = CHECKS_NOW({ taskId: run.taskId });
+    const [now] = await retryWhileUnavailable(() => this.database.work.run(query), input.signal);
+    // Deleted meanwhile: the next write tells.
+    if (now?.checks == null) return null;
+    return this.checking.of(run, { ...task, ...now }, now.checks, input).checks ?? null;
   }
 
   private repository({ taskId }: ClaimedRun, { repository, workspace, title }: TaskInput, signal: AbortSignal) {

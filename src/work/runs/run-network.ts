@@ -1,5 +1,5 @@
 import { Injectable, Logger } from '@nestjs/common';
-import type { NetworkUse } from '../../engine/sandbox/sandbox.js';
+import type { NetworkReport, NetworkUse } from '../../engine/sandbox/sandbox.js';
 import { Chore } from '../../platform/chores/chore.js';
 import { Database } from '../../platform/database/database.js';
 import { COUNT } from '../../resources/network/network-uses.sql.js';
@@ -35,4 +35,9 @@ export class RunNetwork {
   async look(): Promise<void> {
     for (const taskId of [...this.uses.keys()]) await this.write(taskId);
   }
+}
+
+/** The hosts that were refused themselves, and not a value. */
+export function namesOf({ hosts, refused }: NetworkReport): { hosts: readonly string[]; refused: string[] } {
+  return { hosts, refused: refused.flatMap(({ host, code }) => (code.startsWith('secret_') ? [] : [host])) };
 }

@@ -21,6 +21,7 @@ import {
 } from '../../platform/database/sql.js';
 import { CALL, EXHAUSTED_NOW, METER, METER_FREELY, underWay } from '../../resources/billing/meter.sql.js';
 import { exhausted, LIMITED, type WindowState } from '../../resources/billing/usage.sql.js';
+import { HAS_CHECKS } from '../../resources/tasks/task.sql.js';
 import { above, room, type StorageUsed } from '../../resources/files/storage-quota.sql.js';
 import type { StoredFile } from '../../resources/files/file.entity.js';
 import { MACHINE } from '../machines/machines.sql.js';
@@ -79,6 +80,8 @@ export interface Written {
   above?: StorageUsed | null;
   /** The window of usage that is used up, if any. After a step and after a call. */
   exhausted?: WindowState | null;
+  /** Whether the task has checks. Only after a step. */
+  hasChecks?: boolean;
 }
 
 export const MESSAGE_ID = CALL.messageId;
@@ -125,7 +128,7 @@ UPDATE tasks t SET last_seq = t.last_seq + 1 + ${n}, last_event = t.last_event +
   message_count = t.message_count + 1, updated_at = now(),
   tool_calls = t.tool_calls + jsonb_array_length(${CALLS}), folder_ahead = t.folder_ahead OR ${bool('changes')},
   context_tokens = nullif(${CALL.inputTokens}, 0) + ${CALL.outputTokens}, ${SPENT}
-FROM run, task${from} WHERE t.id = ${TASK_ID} RETURNING ${messages} AS steer, ${exhaustedNow} AS exhausted`.rows<Written>();
+FROM run, task${from} WHERE t.id = ${TASK_ID} RETURNING ${messages} AS steer, ${exhaustedNow} AS exhausted, ${HAS_CHECKS}`.rows<Written>();
 
 /** By whether the task begins with it. */
 export const STEP = {

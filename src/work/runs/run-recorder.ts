@@ -2,7 +2,6 @@ import { Injectable, Logger } from '@nestjs/common';
 import type { AgentEvent, AgentFeedback, AgentOutcome } from '../../engine/agent/agent-engine.js';
 import type { Question } from '../../engine/agent/agent-tool.js';
 import { TRACELESS } from '../../engine/agent/tools/traceless.js';
-import type { NetworkReport } from '../../engine/sandbox/sandbox.js';
 import { ModelCatalog } from '../../engine/models/model-catalog.js';
 import type { ModelUsage } from '../../engine/models/model-provider.js';
 import { costOf } from '../../engine/models/prices.js';
@@ -38,6 +37,7 @@ import {
 } from './run-recorder.sql.js';
 import { PublishedFiles } from './published-files.js';
 import { mayChange } from './midway-snapshots.js';
+import { namesOf } from './run-network.js';
 import { RunSnapshots } from './run-snapshots.js';
 import { WAITS } from './run-waits.js';
 import { TITLE } from './run-title.sql.js';
@@ -199,7 +199,7 @@ export class RunRecorder {
     return { ...usage, costMicros: costOf(usage, this.models.prices(model)), model, rules: this.rules };
   }
 
-  private step(held: ActiveRun, event: Event<'step'>): Promise<Written> {
+  private async step(held: ActiveRun, event: Event<'step'>): Promise<Written> {
     const { messageId, parts, calls, usage, surroundings, model } = event;
     const about = {
       run: held.run,
@@ -213,7 +213,9 @@ export class RunRecorder {
       surroundings: surroundings?.part ?? null,
     };
     const which = about.beganWith === null ? 'further' : 'first';
-    return this.writes.freely(held, STEP_FREELY[which](about), STEP[which](about));
+    const written = await this.writes.freely(held, STEP_FREELY[which](about), STEP[which](about));
+    held.run.hasChecks = written.hasChecks === true;
+    return written;
   }
 
   private async tool(held: ActiveRun, event: Event<'tool'>): Promise<Recorded> {
@@ -292,9 +294,4 @@ export class RunRecorder {
     const asked = { interactionId: newId(), messageId, toolCallId, type, ...question, grants, ttlSeconds };
     await this.writes.fencedInLog(held, QUESTION({ run: held.run, workdirBytes, hasFolder, ...asked }));
   }
-}
-
-/** The hosts that were refused themselves, and not a value. */
-function namesOf({ hosts, refused }: NetworkReport): { hosts: readonly string[]; refused: string[] } {
-  return { hosts, refused: refused.flatMap(({ host, code }) => (code.startsWith('secret_') ? [] : [host])) };
 }

@@ -98,7 +98,7 @@ const count = (description: string, optional: () => PropertyDecorator): Property
 
 export const Checks = () =>
   list(
-    'What the service runs itself, in a clean copy of the work, when a turn would be completed; `[]` for nothing. Without it those of the project. A PATCH counts from the next turn on.',
+    'What the service runs itself, in a clean copy of the work, when a turn would be completed; `[]` for nothing. Without it those of the project, else of the environment. A PATCH counts at the next end of a turn.',
     OptionalNotNull,
   );
 export const MaxRepairs = () =>
@@ -106,9 +106,12 @@ export const MaxRepairs = () =>
 
 /** Of tasks that name none themselves. */
 export const DefaultChecks = () =>
-  list('Checks of its tasks, of those that name none themselves; `[]` and null for none.', IsOptional);
+  list(
+    'Checks of its tasks, of those that name none themselves; `[]` for none, null to say nothing of them.',
+    IsOptional,
+  );
 export const DefaultMaxRepairs = () =>
-  count('As of tasks, for those that do not say it themselves; null for the default.', IsOptional);
+  count('As of tasks, for those that do not say it themselves; null to say nothing of it.', IsOptional);
 
 /** As a project or an automation has them for its tasks. */
 export interface DefaultsOfChecks {

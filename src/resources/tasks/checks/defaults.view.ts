@@ -1,4 +1,4 @@
-// Checks that projects and automations have for their tasks, as clients see them.
+// Checks that projects, automations and environments have for their tasks, as clients see them.
 import { z } from 'zod';
 import { named } from '../../../platform/http/schema.js';
 
@@ -17,5 +17,5 @@ const checkSchema = named(
 export const defaultChecksSchema = z
   .array(checkSchema)
   .nullable()
-  .describe('Of its tasks, of those that name none themselves; null for none.');
-export const defaultRepairsSchema = z.int().min(0).nullable().describe('As of tasks; null for the default.');
+  .describe('Of its tasks, of those that name none themselves; null: it says nothing of them.');
+export const defaultRepairsSchema = z.int().min(0).nullable().describe('As of tasks; null: it says nothing of it.');

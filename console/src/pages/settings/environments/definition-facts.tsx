@@ -9,7 +9,7 @@ import css from './environments.module.css';
 /** What a version of an environment says. */
 export function DefinitionFacts({ of }: { of: Environment | EnvironmentVersion }) {
   const texts = t.environments;
-  const { repository, setup, variables, allowHosts, secrets, tools, resources, refresh, onFailure } = of;
+  const { repository, setup, variables, allowHosts, secrets, tools, resources, refresh, onFailure, checks } = of;
   const { memoryBytes, diskBytes, wallClockSeconds } = resources;
   const limits = [
     memoryBytes !== null && texts.memory(bytes(memoryBytes)),
@@ -61,6 +61,9 @@ export function DefinitionFacts({ of }: { of: Environment | EnvironmentVersion }
           {typeof refresh === 'object' && <Words of={refresh.onLockfile} none="" />}
         </Fact>
         <Fact name={texts.onFailure}>{texts.onFailures[onFailure]}</Fact>
+        <Fact name={t.checks.title}>
+          <Words of={(checks ?? []).map(({ name, command }) => `${name}: ${command}`)} none={texts.nothing} />
+        </Fact>
       </Facts>
     </>
   );
