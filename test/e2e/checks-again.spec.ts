@@ -38,7 +38,7 @@ describe('Checks of a final task (reference §26)', () => {
     const { id } = await work({ checks: [failing, { name: 'two', command: 'false' }], maxRepairs: 0 });
     await owner.client.patch(`/v1/tasks/${id}`, { checks: [passing], maxRepairs: 2 });
     const answer = await again(id);
-    expect([answer.status, answer.body.task]).toMatchObject([202, { id, status: 'queued' }]);
+    expect([answer.status, answer.body.task]).toMatchObject([202, { id, status: 'queued', checks: { status: 'pending' } }]);
     expect(await finished(owner.client, id)).toMatchObject({
       status: 'completed',
       result: { text: 'Done.' },
