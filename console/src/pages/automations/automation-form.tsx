@@ -1,8 +1,9 @@
 import { useMutation, useQuery } from '@tanstack/react-query';
-import { type FormEvent, useEffect, useRef, useState } from 'react';
+import { type FormEvent, Suspense, useEffect, useRef, useState } from 'react';
 import type { Automation } from '../../api/client.ts';
 import { modelsQuery } from '../../api/queries.ts';
 import { useCan } from '../../shell/can.ts';
+import { program } from '../../shell/program.ts';
 import { t } from '../../texts/index.ts';
 import {
   Choice,
@@ -23,10 +24,12 @@ import { SecretNames } from '../settings/secrets/secret-names.tsx';
 import { type Draft, LIMITS } from './draft.ts';
 import { TriggerFields } from './trigger-fields.tsx';
 
+const DefaultChecks = program(() => import('../checks/default-checks.tsx'));
+
 const w = t.automationEditor;
 const FIELDS = [
   ...['name', 'content', 'cron', 'timezone', 'runAt', 'triggerEvent', 'filter'],
-  ...['secrets', 'model', 'effort', 'approvals', 'whenBlocked', 'overlap', 'budget'],
+  ...['secrets', 'model', 'effort', 'approvals', 'whenBlocked', 'overlap', 'budget', 'checks', 'maxRepairs'],
 ];
 /** Those of what only some sessions may see. */
 const SEEN = ['projectId', 'repository', 'environment'];
@@ -171,6 +174,7 @@ function TaskFields(editing: Editing<Draft>) {
       </div>
       <SecretFields {...editing} />
       <Budget {...editing} />
+      <Checks {...editing} />
     </>
   );
 }
@@ -224,6 +228,23 @@ function Budget({ draft: { budget }, change, error }: Editing<Draft>) {
           />
         ))}
       </div>
+    </details>
+  );
+}
+
+function Checks({ draft: { checks }, change, error }: Editing<Draft>) {
+  const [open] = useState(checks.of !== 'inherited' || checks.maxRepairs !== '');
+  return (
+    <details className={records.more} open={open}>
+      <summary>{t.checks.title}</summary>
+      <Suspense fallback={null}>
+        <DefaultChecks
+          of="automation"
+          draft={checks}
+          change={(values) => change({ checks: { ...checks, ...values } })}
+          said={(param) => saidOf(error, param)}
+        />
+      </Suspense>
     </details>
   );
 }

@@ -1,7 +1,7 @@
 import { useState } from 'react';
 import type { TaskCheck } from '../../../api/client.ts';
 import { t } from '../../../texts/index.ts';
-import { Code, exactly } from '../../../ui/code.tsx';
+import { Code, exactly, inOneLine } from '../../../ui/code.tsx';
 import { duration } from '../../../ui/format.ts';
 import { Icon } from '../../../ui/icon.tsx';
 import { Terminal } from '../../../ui/terminal.tsx';
@@ -60,7 +60,7 @@ function Line({ check, before }: { check: TaskCheck; before: TaskCheck['status']
         {how.join(', ')}
       </span>
       <span className="num">{duration(durationMs)}</span>
-      {command !== null && <code className="ellipsis">{exactly(command.trim().replaceAll(/\s*\n\s*/g, ' ⏎ '))}</code>}
+      {command !== null && <code className="ellipsis">{inOneLine(command)}</code>}
     </>
   );
 }
