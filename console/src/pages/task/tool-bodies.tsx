@@ -37,7 +37,7 @@ export function CommandBody({ call: { id, input, result }, outcome, label, failu
           label={t.task.labels.outputOf(label)}
         />
       )}
-      {outcome === 'running' && <LiveOutput callId={id} label={label} />}
+      {outcome === 'running' && <LiveOutput printer={id} label={label} />}
     </>
   );
 }
@@ -51,8 +51,9 @@ const saidIn = (input: Record<string, unknown>): string =>
 /** So much of the end is drawn while it grows, in characters. */
 const TAIL = 30_000;
 
-function LiveOutput({ callId, label }: { callId: string; label: string }) {
-  const printed = usePrinted(callId);
+/** What a call or a check prints while it runs. */
+export function LiveOutput({ printer, label }: { printer: string; label: string }) {
+  const printed = usePrinted(printer);
   if (printed === undefined) return <p className={css.wait}>{t.task.steps.noOutputYet}</p>;
   const { stdout, stderr } = printed;
   const left = printed.left + Math.max(0, stdout.length - TAIL) + Math.max(0, stderr.length - TAIL);

@@ -8,9 +8,14 @@ import { useChecksState } from './state.ts';
 export function ChecksBadge({ task }: { task: Task }) {
   const state = useChecksState(task);
   if (state === null) return null;
-  const { look, words } = state;
+  const { look, words, log } = state;
+  const { is, since } = t.checks;
+  const each = Object.entries(log.before).map(([name, before]) => {
+    const now = log.after[name];
+    return `${name}: ${now === undefined ? is[before] : since(is[before], is[now])}`;
+  });
   return (
-    <span className={css.badge} data-look={look} title={t.checks.ofTask(words)}>
+    <span className={css.badge} data-look={look} title={t.checks.ofTask(words, each)}>
       <CheckMark look={look} size={13} />
       <span className="sr">{t.checks.title}: </span>
       <span className={css.words}>{words}</span>

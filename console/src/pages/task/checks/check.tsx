@@ -1,4 +1,4 @@
-import { useState } from 'react';
+import { useEffect } from 'react';
 import type { TaskCheck } from '../../../api/client.ts';
 import { t } from '../../../texts/index.ts';
 import { Code, exactly, inOneLine } from '../../../ui/code.tsx';
@@ -7,23 +7,43 @@ import { Icon } from '../../../ui/icon.tsx';
 import { Terminal } from '../../../ui/terminal.tsx';
 import css from './checks.module.css';
 import { CheckMark } from './mark.tsx';
+import type { Pair } from './rounds.ts';
 
 /** So many paths stand in the line; all of them in what unfolds. */
 const PATHS = 3;
 
-/** One that has ended: its line, and what it wrote one click away. */
-export function Check({ check, before }: { check: TaskCheck; before: TaskCheck['status'] | undefined }) {
-  const { name, command, status, output, protectedChanged: paths } = check;
+export interface Unfolding {
+  open: boolean;
+  onToggle: (open: boolean) => void;
+}
+
+interface Props extends Pair {
+  /** How it stood on the original, also when what it wrote there is not at hand. */
+  was: TaskCheck['status'] | undefined;
+  /** Called while that is wanted. */
+  wanted?: () => void;
+}
+
+/** One that has ended: its line, and what it wrote one click away, on the original and on the work. */
+export function Check({ open, onToggle, wanted, ...standing }: Props & Unfolding) {
+  const { name, before, after, was } = standing;
   const texts = t.checksPanel;
-  const line = <Line check={check} before={before} />;
+  const missing = open && before === undefined && was !== undefined;
+  useEffect(() => {
+    if (missing) wanted?.();
+  });
+  const one = after ?? before;
+  if (one === undefined) return null;
+  const { command, output } = one;
+  const paths = after?.protectedChanged ?? [];
   const more = paths.length - PATHS;
-  const [open, setOpen] = useState(false);
+  const line = <Line {...standing} was={before?.status ?? was} />;
   return (
     <>
       {command === null && output === null ? (
         <div className={css.line}>{line}</div>
       ) : (
-        <details open={open} onToggle={(event) => setOpen(event.currentTarget.open)}>
+        <details open={open} onToggle={(event) => onToggle(event.currentTarget.open)}>
           <summary className={css.line}>
             {line}
             <Icon className={css.chevron} name="ChevronRight" size={13} />
@@ -32,8 +52,8 @@ export function Check({ check, before }: { check: TaskCheck; before: TaskCheck['
             <div className={css.body}>
               {command !== null && <Code plain code={command} language="bash" label={texts.command(name)} />}
               {more > 0 && <Paths paths={paths} />}
-              {/* Of what failed, the end says why. */}
-              {output !== null && <Terminal stdout={output} live={status !== 'passed'} label={texts.output(name)} />}
+              {after && <Wrote check={after} label={texts.output(name)} title={before && texts.on.after} />}
+              {before && <Wrote check={before} label={texts.outputBefore(name)} title={texts.on.before} />}
             </div>
           )}
         </details>
@@ -43,25 +63,38 @@ export function Check({ check, before }: { check: TaskCheck; before: TaskCheck['
   );
 }
 
-function Line({ check, before }: { check: TaskCheck; before: TaskCheck['status'] | undefined }) {
-  const { name, command, required, status, exitCode, durationMs } = check;
+function Line({ name, before, after, was }: Props) {
+  const one = after ?? before;
+  if (one === undefined) return null;
   const texts = t.checksPanel;
+  const { is, since } = t.checks;
+  const words = was === undefined ? '' : texts.before(is[was]);
   const how = [
-    texts.is[status],
-    status === 'failed' && exitCode !== null && texts.exit(exitCode),
-    before !== undefined && texts.before[before],
-    !required && texts.optional,
+    after === undefined ? words : was === undefined ? is[after.status] : since(words, is[after.status]),
+    one.status === 'failed' && one.exitCode !== null && texts.exit(one.exitCode),
+    !one.required && texts.optional,
   ].filter(Boolean);
   return (
     <>
-      <CheckMark look={status} />
+      <CheckMark look={after?.status ?? 'pending'} />
       <strong>{name}</strong>
-      <span className={css.how} data-status={status}>
+      <span className={css.how} data-status={after?.status}>
         {how.join(', ')}
       </span>
-      <span className="num">{duration(durationMs)}</span>
-      {command !== null && <code className="ellipsis">{inOneLine(command)}</code>}
+      <span className="num">{duration(one.durationMs)}</span>
+      {one.command !== null && <code className="ellipsis">{inOneLine(one.command)}</code>}
     </>
+  );
+}
+
+function Wrote({ check, label, title }: { check: TaskCheck; label: string; title: string | undefined }) {
+  if (check.output === null) return null;
+  return (
+    <div>
+      {title !== undefined && <h3>{title}</h3>}
+      {/* Of what failed, the end says why. */}
+      <Terminal stdout={check.output} live={check.status !== 'passed'} label={label} />
+    </div>
   );
 }
 

@@ -1,3 +1,4 @@
+import type { RunningCheck } from '../../../api/check-queries.ts';
 import type { TaskCheck } from '../../../api/client.ts';
 
 /** What ran together, in its order. */
@@ -23,6 +24,32 @@ export function roundsOf(newestFirst: readonly TaskCheck[]): Round[] {
   return rounds;
 }
 
-/** How each stood on the original, by its name. */
-export const beforeOf = (checks: readonly TaskCheck[]): Map<string, TaskCheck['status']> =>
-  new Map(checks.filter(({ phase }) => phase === 'before').map(({ name, status }) => [name, status]));
+/** A check on the original, and on the work in the last round. */
+export interface Pair {
+  name: string;
+  before: TaskCheck | undefined;
+  after: TaskCheck | undefined;
+}
+
+/**
+ * In the order in which they ran.
+ * @param last undefined: none of the round has ended yet. @param ended whether all of it has: what ran on the original alone is no check of the task any more.
+ */
+export function pairsOf(newestFirst: readonly TaskCheck[], last: Round | undefined, ended: boolean): Pair[] {
+  const before = new Map<string, TaskCheck>();
+  // Of those that ran there more than once, the newest.
+  for (const check of newestFirst.toReversed()) if (check.phase === 'before') before.set(check.name, check);
+  const after = new Map(last?.checks.map((check) => [check.name, check]));
+  const names = new Set([...(ended ? [] : before.keys()), ...after.keys()]);
+  return [...names].map((name) => ({ name, before: before.get(name), after: after.get(name) }));
+}
+
+/** With those that run: in their place where they are known, else at the end. */
+export function rowsOf(
+  pairs: readonly Pair[],
+  running: readonly RunningCheck[],
+): (Pair & { running: RunningCheck | undefined })[] {
+  const known = pairs.map((pair) => ({ ...pair, running: running.find(({ name }) => name === pair.name) }));
+  const others = running.filter(({ name }) => pairs.every((pair) => pair.name !== name));
+  return [...known, ...others.map((one) => ({ name: one.name, before: undefined, after: undefined, running: one }))];
+}
