@@ -1,9 +1,8 @@
 import { useMutation, useQuery } from '@tanstack/react-query';
-import { type FormEvent, Suspense, useEffect, useRef, useState } from 'react';
+import { type FormEvent, useEffect, useRef, useState } from 'react';
 import type { Automation } from '../../api/client.ts';
 import { modelsQuery } from '../../api/queries.ts';
 import { useCan } from '../../shell/can.ts';
-import { program } from '../../shell/program.ts';
 import { t } from '../../texts/index.ts';
 import {
   Choice,
@@ -17,14 +16,13 @@ import {
 } from '../../ui/form.tsx';
 import { records } from '../../ui/records.tsx';
 import { Button } from '../../ui/ui.tsx';
+import { DefaultChecks } from '../checks/default-checks.tsx';
 import { EnvironmentSelect } from '../projects/environment-select.tsx';
 import { ProjectSelect } from '../projects/project-select.tsx';
 import { RepositoryFields } from '../repositories/repository-fields.tsx';
 import { SecretNames } from '../settings/secrets/secret-names.tsx';
 import { type Draft, LIMITS } from './draft.ts';
 import { TriggerFields } from './trigger-fields.tsx';
-
-const DefaultChecks = program(() => import('../checks/default-checks.tsx'));
 
 const w = t.automationEditor;
 const FIELDS = [
@@ -237,14 +235,12 @@ function Checks({ draft: { checks }, change, error }: Editing<Draft>) {
   return (
     <details className={records.more} open={open}>
       <summary>{t.checks.title}</summary>
-      <Suspense fallback={null}>
-        <DefaultChecks
-          of="automation"
-          draft={checks}
-          change={(values) => change({ checks: { ...checks, ...values } })}
-          said={(param) => saidOf(error, param)}
-        />
-      </Suspense>
+      <DefaultChecks
+        of="automation"
+        draft={checks}
+        change={(values) => change({ checks: { ...checks, ...values } })}
+        said={(param) => saidOf(error, param)}
+      />
     </details>
   );
 }

@@ -6,7 +6,7 @@ import { ChecksFields, type ChecksProps, RepairsField } from './checks-fields.ts
 import css from './checks.module.css';
 
 /** What the tasks of a project or an automation are checked by when they name nothing themselves. */
-export default function DefaultChecks({ of, ...props }: ChecksProps<DefaultsDraft> & { of: 'project' | 'automation' }) {
+export function DefaultChecks({ of, ...props }: ChecksProps<DefaultsDraft> & { of: 'project' | 'automation' }) {
   const { draft, change, said } = props;
   const texts = t.checksForm;
   return (

@@ -1,8 +1,7 @@
 import { useMutation } from '@tanstack/react-query';
-import { type FormEvent, Suspense, useRef, useState } from 'react';
+import { type FormEvent, useRef, useState } from 'react';
 import { api, type Project } from '../../api/client.ts';
 import { queryClient } from '../../api/queries.ts';
-import { program } from '../../shell/program.ts';
 import { t } from '../../texts/index.ts';
 import {
   Check,
@@ -19,9 +18,8 @@ import { records } from '../../ui/records.tsx';
 import { TagInput } from '../../ui/tags.tsx';
 import { Dialog } from '../../ui/ui.tsx';
 import { defaultsDraftOf, defaultsIn, NO_DEFAULTS } from '../checks/checks-draft.ts';
+import { DefaultChecks } from '../checks/default-checks.tsx';
 import { EnvironmentSelect } from './environment-select.tsx';
-
-const DefaultChecks = program(() => import('../checks/default-checks.tsx'));
 
 const FIELDS = ['name', 'description', 'tags', 'visibility', 'environment', 'checks', 'maxRepairs'];
 
@@ -119,14 +117,12 @@ function Form({ project, onClose, onSaved }: Props) {
       <EnvironmentSelect projectId="" said={said('environment')} value={environment} onChange={setEnvironment} />
       <details className={records.more} open={before.of !== 'inherited' || before.maxRepairs !== ''}>
         <summary>{t.checks.title}</summary>
-        <Suspense fallback={null}>
-          <DefaultChecks
-            of="project"
-            draft={checks}
-            change={(values) => setChecks({ ...checks, ...values })}
-            said={said}
-          />
-        </Suspense>
+        <DefaultChecks
+          of="project"
+          draft={checks}
+          change={(values) => setChecks({ ...checks, ...values })}
+          said={said}
+        />
       </details>
       <FormFailure error={save.error} fields={FIELDS} />
       <DialogActions onKeep={onClose} type="submit" disabled={save.isPending}>

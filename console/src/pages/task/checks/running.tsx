@@ -3,7 +3,7 @@ import type { TaskCheck } from '../../../api/client.ts';
 import { printerOf } from '../../../api/task-live.ts';
 import { t } from '../../../texts/index.ts';
 import { Icon } from '../../../ui/icon.tsx';
-import { LiveOutput } from '../tool-bodies.tsx';
+import { LiveOutput } from '../live-output.tsx';
 import type { Unfolding } from './check.tsx';
 import css from './checks.module.css';
 import { CheckMark } from './mark.tsx';
