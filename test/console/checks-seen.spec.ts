@@ -33,41 +33,24 @@ describeInBrowser('what the checks of a task saw, in its page', () => {
     await finished(owner.client, id);
     return id;
   };
-  /** As if it had run on the original. */
-  const stood = async (id: string, name: string, status: string, output: string) => {
-    const exitCode = status === 'passed' ? 0 : 1;
-    await service.db.query(
-      `INSERT INTO task_checks (id, task_id, turn, round, phase, name, command, required, status, exit_code, duration_ms, output, output_bytes, output_sha256, created_at)
-       SELECT gen_random_uuid(), $1, 1, 0, 'before', $2, c.command, true, $3, $4, 1500, $5, 1, '', now() - interval '1 hour'
-       FROM task_checks c WHERE c.task_id = $1 AND c.name = $2`,
-      [id, name, status, exitCode, output],
-    );
-    const data = { checkId: id, name, phase: 'before', round: 0, required: true, status, exitCode, durationMs: 1500, projectId: null, metadata: {} }; // prettier-ignore
-    await service.db.query(
-      `WITH t AS (UPDATE tasks SET last_event = last_event + 1 WHERE id = $1 RETURNING id, last_event)
-       INSERT INTO task_events (task_id, seq, type, data) SELECT id, last_event, 'check.completed', $2 FROM t`,
-      [id, JSON.stringify(data)],
-    );
-  };
-
   it('stands in the head and at each check: how it was on the original, and how it is now, with the output of both', async () => {
-    const checks = [
-      { name: 'done', command: 'echo now; cat done.txt' },
-      { name: 'same', command: 'echo same' },
-    ];
-    const id = await ended(checks, 'echo yes >done.txt');
-    await stood(id, 'done', 'failed', 'no such file: done.txt\n');
-    await stood(id, 'same', 'passed', 'same\n');
+    const done = { name: 'done', command: 'cat done.txt || ! echo "it is missing"' };
+    const long = { name: 'long', command: 'seq 1 20000', required: false };
+    const id = await ended([done, long], 'echo "it is there" >done.txt');
     const page = await look(id);
     const head = page.getByTitle(/^Checks: 1 failed before → 2 passed\n/);
-    expect(await head.getAttribute('title')).toBe(
-      'Checks: 1 failed before → 2 passed\ndone: failed → passed\nsame: passed → passed',
-    );
+    const lines = (await head.getAttribute('title'))?.split('\n') ?? [];
+    expect(lines.slice(1).sort()).toEqual(['done: failed → passed', 'long: passed → passed']);
     await one(page, 'done').getByText('failed before → passed', { exact: true }).waitFor();
-    await one(page, 'same').getByText('passed before → passed', { exact: true }).waitFor();
+    await one(page, 'long').getByText('passed before → passed, not required', { exact: true }).waitFor();
     await one(page, 'done').locator('summary').click();
-    await one(page, 'done').getByRole('group', { name: 'Output of done' }).getByText('now').waitFor();
-    await one(page, 'done').getByRole('group', { name: 'What done wrote before' }).getByText('no such file').waitFor();
+    await one(page, 'done').getByRole('group', { name: 'Output of done' }).getByText('it is there').waitFor();
+    await one(page, 'done').getByRole('group', { name: 'What done wrote before' }).getByText('it is missing').waitFor();
+    // Of a long output the end stands there, and all of it is a file.
+    await one(page, 'long').locator('summary').click();
+    const saving = page.waitForEvent('download');
+    await one(page, 'long').getByRole('button', { name: 'Save all of the output' }).first().click();
+    expect(readFileSync(await (await saving).path(), 'utf8')).toMatch(/^1\n2\n(.*\n)*20000\n$/);
     await looksWell(
       browser,
       { url: service.url, secret: owner.key.secret, path: `/console/tasks/${id}` },
@@ -91,6 +74,51 @@ describeInBrowser('what the checks of a task saw, in its page', () => {
     expect(saved.suggestedFilename()).toBe('proof.json');
     const proof = JSON.parse(readFileSync(await saved.path(), 'utf8')) as Parameters<typeof verifyProof>[0];
     const { summary } = await verifyProof(proof, { origin: service.url });
-    expect(summary).toContain(`PASSED: done passed. Turn 1 of task ${id}`);
+    expect(summary).toContain(`PASSED: done (failed before) passed. Turn 1 of task ${id}`);
+  });
+
+  it('is written before the eyes of who unfolds a check that runs, on the original and on the work', async () => {
+    const slow = { name: 'slow', command: 'echo first; sleep 5; echo second' };
+    const { id } = await createTask(owner.client, { content: 'Go on.', checks: [slow] });
+    const page = await look(id);
+    const written = one(page, 'slow').getByRole('group', { name: 'Output so far of slow' });
+    await one(page, 'slow').getByText('runs on the original').waitFor();
+    await page.getByTitle('Checks: slow runs on the original', { exact: true }).waitFor();
+    await one(page, 'slow').locator('summary').click();
+    await written.getByText(/^first$/).waitFor();
+    // It stays unfolded when it ends.
+    await one(page, 'slow').getByRole('group', { name: 'What slow wrote before' }).getByText('second').waitFor();
+    (await model.asked()).answer({ text: 'Done.' });
+    await one(page, 'slow').getByText('passed before → running').waitFor();
+    await written.getByText(/^first$/).waitFor();
+    await one(page, 'slow').getByRole('group', { name: 'Output of slow' }).getByText('second').waitFor();
+    await finished(owner.client, id);
+  });
+
+  it('is found out again by a button, once the task is final, by those who may write', async () => {
+    const id = await ended([{ name: 'done', command: 'cat done.txt' }], 'true');
+    const { key } = await makeMember(service, { workspace: owner.workspace, role: 'owner', scopes: ['tasks:read'] });
+    const reader = (await browser.signedIn(service.url, key.secret, `/console/tasks/${id}`)).page;
+    const page = await look(id);
+    const again = (shown: Page) => panel(shown).getByRole('button', { name: 'Run the checks again' });
+    await again(page).click();
+    await again(page).waitFor({ state: 'detached' });
+    await panel(page).getByText('Earlier rounds').click();
+    await panel(page).getByRole('region', { name: 'Turn 1, first round' }).waitFor();
+    await again(page).waitFor();
+    await one(page, 'done').getByText('failed before → failed, exit 1').waitFor();
+    await finished(owner.client, id);
+    await panel(reader).getByRole('button', { name: 'Save proof.json' }).waitFor();
+    expect(await again(reader).count()).toBe(0);
+    const { id: busy } = await createTask(owner.client, {
+      content: 'Go on.',
+      checks: [{ name: 'one', command: 'true' }],
+    });
+    const asked = await model.asked();
+    await page.goto(`/console/tasks/${busy}`);
+    await one(page, 'one').waitFor();
+    expect(await again(page).count()).toBe(0);
+    asked.answer({ text: 'Done.' });
+    await again(page).waitFor();
   });
 });

@@ -52,8 +52,8 @@ describeInBrowser('the checks of a task, in its page', () => {
     (await model.asked()).answer({ text: 'Done.' });
     await finished(owner.client, id);
     await head(page, '2 passed').waitFor();
-    await one(page, 'done').getByText('passed', { exact: true }).waitFor();
-    await one(page, 'slow').getByText('passed, not required').waitFor();
+    await one(page, 'done').getByText('failed before → passed', { exact: true }).waitFor();
+    await one(page, 'slow').getByText('passed before → passed, not required').waitFor();
     // The round before is folded.
     await panel(page).getByText('Earlier rounds').click();
     const first = panel(page).getByRole('region', { name: 'Turn 1, first round' });

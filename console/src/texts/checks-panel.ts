@@ -19,4 +19,6 @@ export const checksPanel = {
     `Turn ${turn}, ${round === 0 ? 'first round' : `after ${round} ${round === 1 ? 'repair' : 'repairs'}`}`,
   proof: 'What the checks saw, signed by the service. Whoever has it can verify it:',
   saveProof: 'Save proof.json',
+  again: 'Run the checks again',
+  all: 'Save all of the output',
 };

@@ -1,7 +1,9 @@
 import { useEffect } from 'react';
 import type { TaskCheck } from '../../../api/client.ts';
+import { useCan } from '../../../shell/can.ts';
 import { t } from '../../../texts/index.ts';
 import { Code, exactly, inOneLine } from '../../../ui/code.tsx';
+import { DownloadButton } from '../../../ui/download.tsx';
 import { duration } from '../../../ui/format.ts';
 import { Icon } from '../../../ui/icon.tsx';
 import { Terminal } from '../../../ui/terminal.tsx';
@@ -17,27 +19,25 @@ export interface Unfolding {
   onToggle: (open: boolean) => void;
 }
 
-interface Props extends Pair {
-  /** How it stood on the original, also when what it wrote there is not at hand. */
-  was: TaskCheck['status'] | undefined;
-  /** Called while that is wanted. */
+type Standing = Omit<Pair, 'running'>;
+
+interface Props extends Standing, Unfolding {
+  /** Called while what it wrote on the original is wanted and not at hand. */
   wanted?: () => void;
 }
 
 /** One that has ended: its line, and what it wrote one click away, on the original and on the work. */
-export function Check({ open, onToggle, wanted, ...standing }: Props & Unfolding) {
+export function Check({ open, onToggle, wanted, ...standing }: Props) {
   const { name, before, after, was } = standing;
   const texts = t.checksPanel;
   const missing = open && before === undefined && was !== undefined;
   useEffect(() => {
     if (missing) wanted?.();
   });
-  const one = after ?? before;
-  if (one === undefined) return null;
-  const { command, output } = one;
+  const { command = null, output = null } = after ?? before ?? {};
   const paths = after?.protectedChanged ?? [];
   const more = paths.length - PATHS;
-  const line = <Line {...standing} was={before?.status ?? was} />;
+  const line = <Line {...standing} />;
   return (
     <>
       {command === null && output === null ? (
@@ -63,37 +63,42 @@ export function Check({ open, onToggle, wanted, ...standing }: Props & Unfolding
   );
 }
 
-function Line({ name, before, after, was }: Props) {
+function Line({ name, before, after, was, is }: Standing) {
   const one = after ?? before;
-  if (one === undefined) return null;
   const texts = t.checksPanel;
-  const { is, since } = t.checks;
-  const words = was === undefined ? '' : texts.before(is[was]);
+  const words = was && texts.before(t.checks.is[was]);
+  const now = is && t.checks.is[is];
   const how = [
-    after === undefined ? words : was === undefined ? is[after.status] : since(words, is[after.status]),
-    one.status === 'failed' && one.exitCode !== null && texts.exit(one.exitCode),
-    !one.required && texts.optional,
+    words && now ? t.checks.since(words, now) : (now ?? words),
+    one?.status === 'failed' && one.exitCode !== null && texts.exit(one.exitCode),
+    one?.required === false && texts.optional,
   ].filter(Boolean);
   return (
     <>
-      <CheckMark look={after?.status ?? 'pending'} />
+      <CheckMark look={is ?? 'pending'} />
       <strong>{name}</strong>
-      <span className={css.how} data-status={after?.status}>
+      <span className={css.how} data-status={is}>
         {how.join(', ')}
       </span>
-      <span className="num">{duration(one.durationMs)}</span>
-      {one.command !== null && <code className="ellipsis">{inOneLine(one.command)}</code>}
+      {one && <span className="num">{duration(one.durationMs)}</span>}
+      {one && one.command !== null && <code className="ellipsis">{inOneLine(one.command)}</code>}
     </>
   );
 }
 
 function Wrote({ check, label, title }: { check: TaskCheck; label: string; title: string | undefined }) {
+  const readsFiles = useCan()('files:read');
   if (check.output === null) return null;
   return (
     <div>
       {title !== undefined && <h3>{title}</h3>}
       {/* Of what failed, the end says why. */}
       <Terminal stdout={check.output} live={check.status !== 'passed'} label={label} />
+      {readsFiles && check.outputFileId !== null && (
+        <DownloadButton look="ghost" file={{ id: check.outputFileId, name: `${label}.log` }}>
+          {t.checksPanel.all}
+        </DownloadButton>
+      )}
     </div>
   );
 }

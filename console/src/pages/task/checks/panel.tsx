@@ -1,20 +1,18 @@
 // What the service found out by itself, above the box to write in: the last round of checks, and the earlier ones when they are asked for.
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import { checksOf, checksQuery, type RunningCheck as Running } from '../../../api/check-queries.ts';
-import type { Task, TaskCheck } from '../../../api/client.ts';
+import { checksOf, checksQuery } from '../../../api/check-queries.ts';
+import type { Task } from '../../../api/client.ts';
 import { t } from '../../../texts/index.ts';
 import { Icon } from '../../../ui/icon.tsx';
 import { Button, Failure } from '../../../ui/ui.tsx';
 import { Check } from './check.tsx';
+import { Foot } from './foot.tsx';
 import css from './checks.module.css';
 import { CheckMark } from './mark.tsx';
 import { RunningCheck } from './running.tsx';
-import { type Pair, pairsOf, type Round, roundsOf, rowsOf } from './rounds.ts';
-import { Proof } from './proof.tsx';
+import { type Pair, pairsOf, type Round, roundsOf } from './rounds.ts';
 import { useChecksState } from './state.ts';
-
-type Status = TaskCheck['status'];
 
 /** Below this height there is room for the conversation, or for this. */
 const LOW = '(max-height: 560px)';
@@ -34,7 +32,7 @@ export default function ChecksPanel({ task, aside }: { task: Task; aside: boolea
   const begins = status === 'pending' || (status === 'running' && passed + failed === 0);
   const last = begins ? undefined : rounds[0];
   const earlier = begins ? rounds : rounds.slice(1);
-  const rows = rowsOf(pairsOf(checks, last, status !== 'pending' && status !== 'running'), log.running);
+  const pairs = pairsOf(checks, log, last, status !== 'pending' && status !== 'running');
   const wanted = () => {
     if (query.hasNextPage && !query.isFetching) void query.fetchNextPage();
   };
@@ -53,12 +51,12 @@ export default function ChecksPanel({ task, aside }: { task: Task; aside: boolea
         <div className={css.scroll} data-scrollable tabIndex={0} role="group" aria-label={t.checks.title}>
           {query.error !== null && <Failure error={query.error} retry={() => void query.refetch()} />}
           <ul className={css.list} aria-label={texts.last}>
-            {rows.map((row) => (
-              <Row key={row.name} {...row} was={log.before[row.name]} wanted={wanted} />
+            {pairs.map((pair) => (
+              <Row key={pair.name} {...pair} wanted={wanted} />
             ))}
           </ul>
           {hidden && <p className={css.note}>{texts.hidden}</p>}
-          {(status === 'passed' || status === 'failed') && <Proof task={task} />}
+          <Foot task={task} />
           {earlier.length > 0 && <Earlier rounds={earlier} query={query} />}
         </div>
       )}
@@ -66,10 +64,8 @@ export default function ChecksPanel({ task, aside }: { task: Task; aside: boolea
   );
 }
 
-type RowProps = Pair & { running?: Running | undefined; was: Status | undefined; wanted?: () => void };
-
 /** It stays unfolded when it ends. */
-function Row({ running, ...pair }: RowProps) {
+function Row({ running, ...pair }: Pair & { wanted?: () => void }) {
   const [open, setOpen] = useState(false);
   const unfolding = { open, onToggle: setOpen };
   return (
@@ -100,7 +96,7 @@ function Earlier({ rounds, query }: EarlierProps) {
             <h3>{texts.round(turn, round)}</h3>
             <ul className={css.list}>
               {checks.map((check) => (
-                <Row key={check.id} name={check.name} before={undefined} after={check} was={undefined} />
+                <Row key={check.id} name={check.name} after={check} is={check.status} />
               ))}
             </ul>
           </section>

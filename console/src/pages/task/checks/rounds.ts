@@ -1,4 +1,4 @@
-import type { RunningCheck } from '../../../api/check-queries.ts';
+import type { CheckLog, RunningCheck } from '../../../api/check-queries.ts';
 import type { TaskCheck } from '../../../api/client.ts';
 
 /** What ran together, in its order. */
@@ -24,32 +24,41 @@ export function roundsOf(newestFirst: readonly TaskCheck[]): Round[] {
   return rounds;
 }
 
+type Status = TaskCheck['status'];
+
 /** A check on the original, and on the work in the last round. */
 export interface Pair {
   name: string;
-  before: TaskCheck | undefined;
-  after: TaskCheck | undefined;
+  before?: TaskCheck | undefined;
+  after?: TaskCheck | undefined;
+  /** How it stood and stands, also where what it wrote is not at hand. */
+  was?: Status | undefined;
+  is?: Status | undefined;
+  running?: RunningCheck | undefined;
 }
 
 /**
- * In the order in which they ran.
+ * In the order in which they ran, those that run at the end.
  * @param last undefined: none of the round has ended yet. @param ended whether all of it has: what ran on the original alone is no check of the task any more.
  */
-export function pairsOf(newestFirst: readonly TaskCheck[], last: Round | undefined, ended: boolean): Pair[] {
+export function pairsOf(
+  newestFirst: readonly TaskCheck[],
+  log: CheckLog,
+  last: Round | undefined,
+  ended: boolean,
+): Pair[] {
   const before = new Map<string, TaskCheck>();
   // Of those that ran there more than once, the newest.
   for (const check of newestFirst.toReversed()) if (check.phase === 'before') before.set(check.name, check);
   const after = new Map(last?.checks.map((check) => [check.name, check]));
-  const names = new Set([...(ended ? [] : before.keys()), ...after.keys()]);
-  return [...names].map((name) => ({ name, before: before.get(name), after: after.get(name) }));
-}
-
-/** With those that run: in their place where they are known, else at the end. */
-export function rowsOf(
-  pairs: readonly Pair[],
-  running: readonly RunningCheck[],
-): (Pair & { running: RunningCheck | undefined })[] {
-  const known = pairs.map((pair) => ({ ...pair, running: running.find(({ name }) => name === pair.name) }));
-  const others = running.filter(({ name }) => pairs.every((pair) => pair.name !== name));
-  return [...known, ...others.map((one) => ({ name: one.name, before: undefined, after: undefined, running: one }))];
+  const known = ended ? [] : [...before.keys(), ...Object.keys(log.before), ...Object.keys(log.after)];
+  const names = new Set([...known, ...after.keys(), ...log.running.map(({ name }) => name)]);
+  return [...names].map((name) => ({
+    name,
+    before: before.get(name),
+    after: after.get(name),
+    was: before.get(name)?.status ?? log.before[name],
+    is: after.get(name)?.status ?? (ended ? undefined : log.after[name]),
+    running: log.running.find((one) => one.name === name),
+  }));
 }
