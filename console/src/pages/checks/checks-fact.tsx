@@ -1,7 +1,7 @@
 import type { Project } from '../../api/client.ts';
 import { t } from '../../texts/index.ts';
 import { inOneLine } from '../../ui/code.tsx';
-import css from './checks.module.css';
+import css from './checks-form.module.css';
 
 /** By what the tasks of a project or an automation are checked. */
 export function ChecksFact({

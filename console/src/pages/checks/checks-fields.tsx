@@ -3,7 +3,7 @@ import { Field, form as parts, named, TextField } from '../../ui/form.tsx';
 import { TagInput } from '../../ui/tags.tsx';
 import { Button, cx, ui } from '../../ui/ui.tsx';
 import { type CheckLine, type ChecksDraft, filledIn, namesOf, newLine } from './checks-draft.ts';
-import css from './checks.module.css';
+import css from './checks-form.module.css';
 
 const MOST = 16;
 /** So many of a command are seen at once. */

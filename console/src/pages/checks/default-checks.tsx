@@ -3,7 +3,7 @@ import { Choice } from '../../ui/form.tsx';
 import type { DefaultsDraft } from './checks-draft.ts';
 import { newLine } from './checks-draft.ts';
 import { ChecksFields, type ChecksProps, RepairsField } from './checks-fields.tsx';
-import css from './checks.module.css';
+import css from './checks-form.module.css';
 
 /** What the tasks of a project or an automation are checked by when they name nothing themselves. */
 export function DefaultChecks({ of, ...props }: ChecksProps<DefaultsDraft> & { of: 'project' | 'automation' }) {
