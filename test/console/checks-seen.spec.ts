@@ -34,14 +34,16 @@ describeInBrowser('what the checks of a task saw, in its page', () => {
     return id;
   };
   it('stands in the head and at each check: how it was on the original, and how it is now, with the output of both', async () => {
-    const done = { name: 'done', command: 'cat done.txt || ! echo "it is missing"' };
+    const done = { name: 'done', command: 'sleep 1; cat done.txt || ! echo "it is missing"' };
     const long = { name: 'long', command: 'seq 1 20000', required: false };
     const id = await ended([done, long], 'echo "it is there" >done.txt');
     const page = await look(id);
     const head = page.getByTitle(/^Checks: 1 failed before → 2 passed\n/);
     const lines = (await head.getAttribute('title'))?.split('\n') ?? [];
-    expect(lines.slice(1).sort()).toEqual(['done: failed → passed', 'long: passed → passed']);
+    expect(lines.slice(1)).toEqual(['done: failed → passed', 'long: passed → passed']);
     await one(page, 'done').getByText('failed before → passed', { exact: true }).waitFor();
+    // In the order of the task, although the second ends first.
+    expect(await panel(page).locator('li > details strong').allTextContents()).toEqual(['done', 'long']);
     await one(page, 'long').getByText('passed before → passed, not required', { exact: true }).waitFor();
     await one(page, 'done').locator('summary').click();
     await one(page, 'done').getByRole('group', { name: 'Output of done' }).getByText('it is there').waitFor();

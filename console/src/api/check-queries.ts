@@ -21,6 +21,8 @@ type Standing = Record<string, TaskCheck['status']>;
 
 /** What the log of a task says of its checks, by their names: no output, so it is small. */
 export interface CheckLog {
+  /** In the order of the task, for they begin so; two at once may end in another one. */
+  names: string[];
   /** Those that run, in the order in which they have begun. */
   running: RunningCheck[];
   /** How each stood on the original. */
@@ -36,7 +38,7 @@ export const checkLogQuery = (taskId: string) =>
   queryOptions({
     queryKey: ['checks', taskId, 'log'],
     queryFn: async ({ signal }): Promise<CheckLog> => {
-      const log: CheckLog = { running: [], before: {}, after: {} };
+      const log: CheckLog = { names: [], running: [], before: {}, after: {} };
       const types = ['check.started', 'check.completed', ...STOPS];
       for await (const event of api.tasks.history(taskId, { types, signal })) note(log, event);
       return log;
@@ -58,6 +60,7 @@ function note(log: CheckLog, event: TaskEvent): void {
     // All of a round run anew; of those on the original only what was not known.
     if (phase === 'after' && (under || again)) log.after = {};
     log.running.push(event.data);
+    if (!log.names.includes(name)) log.names.push(name);
   } else log.running = [];
 }
 

@@ -10,8 +10,9 @@ export function ChecksBadge({ task }: { task: Task }) {
   if (state === null) return null;
   const { look, words, log } = state;
   const { is, since } = t.checks;
-  const each = Object.entries(log.before).map(([name, before]) => {
-    const now = log.after[name];
+  const each = log.names.flatMap((name) => {
+    const [before, now] = [log.before[name], log.after[name]];
+    if (before === undefined) return [];
     return `${name}: ${now === undefined ? is[before] : since(is[before], is[now])}`;
   });
   return (

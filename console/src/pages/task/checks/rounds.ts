@@ -38,7 +38,7 @@ export interface Pair {
 }
 
 /**
- * In the order in which they ran, those that run at the end.
+ * In the order of the task.
  * @param last undefined: none of the round has ended yet. @param ended whether all of it has: what ran on the original alone is no check of the task any more.
  */
 export function pairsOf(
@@ -53,7 +53,8 @@ export function pairsOf(
   const after = new Map(last?.checks.map((check) => [check.name, check]));
   const known = ended ? [] : [...before.keys(), ...Object.keys(log.before), ...Object.keys(log.after)];
   const names = new Set([...known, ...after.keys(), ...log.running.map(({ name }) => name)]);
-  return [...names].map((name) => ({
+  const inOrder = [...names].sort((one, other) => log.names.indexOf(one) - log.names.indexOf(other));
+  return inOrder.map((name) => ({
     name,
     before: before.get(name),
     after: after.get(name),

@@ -13,7 +13,7 @@ export interface ChecksState {
   log: CheckLog;
 }
 
-const NOTHING: CheckLog = { running: [], before: {}, after: {} };
+const NOTHING: CheckLog = { names: [], running: [], before: {}, after: {} };
 
 /** Null for a task without checks. */
 export function useChecksState(task: Task): ChecksState | null {
