@@ -10,6 +10,16 @@ const TARGETS = ['chrome125', 'edge125', 'firefox128', 'safari17.5'];
 const SHARED =
   /\/console\/src\/(ui\/(code|form|tags|download|attachments|records)\.|texts\/(form|attachments|records|tasks|task|review|reading|environment-field|checks)\.|pages\/projects\/project-select|api\/(task-actions|upload))/;
 
+const sheets = new Map<string, string>();
+/** Two sheets of one name would share their classes. */
+function onlyOne(file: string): string {
+  const name = basename(file, '.module.css');
+  const known = sheets.get(name) ?? file;
+  if (known !== file) throw new Error(`${file} and ${known} have one name: rename one of them.`);
+  sheets.set(name, file);
+  return name;
+}
+
 const SERVICE = 'http://127.0.0.1:3000';
 
 export default defineConfig({
@@ -18,8 +28,8 @@ export default defineConfig({
   plugins: [react()],
   // By its own name the package is what was built; the console is built from the sources.
   resolve: { alias: { '@millwright/sdk': fileURLToPath(new URL('../packages/sdk/src/index.ts', import.meta.url)) } },
-  // By the name of its file, of which there is one. The usual hash and number of a line in every class are 2 KiB.
-  css: { modules: { generateScopedName: (name, file) => `${basename(file, '.module.css')}-${name}` } },
+  // By the name of its file. The usual hash and number of a line in every class are 2 KiB.
+  css: { modules: { generateScopedName: (name, file) => `${onlyOne(file)}-${name}` } },
   build: {
     outDir: '../dist-console',
     emptyOutDir: true,

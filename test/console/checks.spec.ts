@@ -24,7 +24,8 @@ describeInBrowser('the checks of a task, in its page', () => {
   const panel = (page: Page) => page.getByRole('region', { name: 'Checks' });
   const last = (page: Page) => panel(page).getByRole('list', { name: 'The last round' });
   const one = (page: Page, name: string) => last(page).getByRole('listitem', { name, exact: true });
-  const head = (page: Page, words: string) => page.getByTitle(`Checks: ${words}`, { exact: true });
+  /** Behind how they stood before. */
+  const head = (page: Page, words: string) => page.getByTitle(new RegExp(`^Checks: (.* → )?${words}$`, 'm'));
   const ended = async (answer: string[], body: object) => {
     const { id } = await createTask(owner.client, { content: 'Go on.', ...body });
     for (const command of answer) (await model.asked()).answer(bash(command));
@@ -51,8 +52,8 @@ describeInBrowser('the checks of a task, in its page', () => {
     (await model.asked()).answer({ text: 'Done.' });
     await finished(owner.client, id);
     await head(page, '2 passed').waitFor();
-    await one(page, 'done').getByText('passed', { exact: true }).waitFor();
-    await one(page, 'slow').getByText('passed, not required').waitFor();
+    await one(page, 'done').getByText('failed before → passed', { exact: true }).waitFor();
+    await one(page, 'slow').getByText('passed before → passed, not required').waitFor();
     // The round before is folded.
     await panel(page).getByText('Earlier rounds').click();
     const first = panel(page).getByRole('region', { name: 'Turn 1, first round' });

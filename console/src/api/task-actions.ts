@@ -83,6 +83,16 @@ export function usePauseUntil(taskId: string): Action<string> {
   return useMutation({ mutationFn: (resumeAt) => api.tasks.pause(taskId, { resumeAt }), onSuccess: taken });
 }
 
+/** Of a final task, without its agent. */
+export function useRunChecks(taskId: string): Action {
+  return useMutation({
+    mutationFn: () => api.tasks.runChecks(taskId),
+    onSuccess: taken,
+    // Somebody else may have begun.
+    onError: () => readAnew(taskId),
+  });
+}
+
 export function useChange(taskId: string): Action<ChangeTask> {
   return useMutation({ mutationFn: (change) => api.tasks.update(taskId, change), onSuccess: taken });
 }

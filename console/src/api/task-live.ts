@@ -2,6 +2,7 @@
 import type { Delta } from '@millwright/sdk';
 import { useEffect, useMemo } from 'react';
 import { applied } from './apply.ts';
+import type { RunningCheck } from './check-queries.ts';
 import { api, isForbidden, isGone, type TaskEvent } from './client.ts';
 import { connection } from './connection.ts';
 import { heard } from './decisions.ts';
@@ -25,7 +26,7 @@ export interface Printed {
 export interface Making {
   /** The message that is being written, by the index of its parts. */
   message: { id: string; parts: ReadonlyMap<number, MakingPart> } | null;
-  /** By the id of the call. */
+  /** By the id of the call, or {@link printerOf} a check. */
   printed: ReadonlyMap<string, Printed>;
 }
 
@@ -34,6 +35,9 @@ export interface TaskLive {
   /** `gone`: deleted, or not to be seen any more. */
   state: Store<'following' | 'gone' | 'refused'>;
 }
+
+/** What stands for a check that runs, in place of the id of a call. */
+export const printerOf = ({ name, phase, round }: RunningCheck): string => `${phase}/${round}/${name}`;
 
 const NOTHING: Making = { message: null, printed: new Map() };
 /** A command may print for hours: so much of each stream is kept, in characters. */
@@ -160,13 +164,16 @@ class InTheMaking {
     if (delta.type === 'message.discarded') {
       if (this.#message?.id === delta.messageId) this.#message = null;
     } else if (delta.type === 'message.delta') this.#write(delta);
-    else if ('toolCallId' in delta) this.#print(delta);
+    else this.#print(delta);
     this.#draw();
   }
 
   /** What is over is not being made any more. What was written of a message the page leaves out itself once it shows the message. */
   replaced(event: TaskEvent): void {
     if (event.type === 'tool.completed') this.#printed.delete(event.data.toolCallId);
+    // One that begins anew prints anew.
+    else if (event.type === 'check.started' || event.type === 'check.completed')
+      this.#printed.delete(printerOf(event.data));
     else if (event.type.startsWith('task.') && event.type !== 'task.updated' && event.type !== 'task.running')
       this.clear();
     this.#draw();
@@ -185,11 +192,13 @@ class InTheMaking {
     if (offset <= known.length) parts.set(index, { type: part, text: known.slice(0, offset) + delta });
   }
 
-  #print({ toolCallId, stream, delta }: Extract<Delta, { toolCallId: string }>): void {
-    const known = this.#printed.get(toolCallId) ?? { stdout: '', stderr: '', left: 0 };
+  #print(progress: Extract<Delta, { type: 'tool.progress' }>): void {
+    const { stream, delta } = progress;
+    const printer = 'toolCallId' in progress ? progress.toolCallId : printerOf({ ...progress, name: progress.check });
+    const known = this.#printed.get(printer) ?? { stdout: '', stderr: '', left: 0 };
     const whole = known[stream] + delta;
     const kept = whole.length > KEPT ? whole.slice(-KEPT) : whole;
-    this.#printed.set(toolCallId, { ...known, [stream]: kept, left: known.left + whole.length - kept.length });
+    this.#printed.set(printer, { ...known, [stream]: kept, left: known.left + whole.length - kept.length });
   }
 
   #draw(): void {

@@ -100,6 +100,8 @@ export function exactly(text: string): string {
     .replace(CONTROLS, (char) => String.fromCharCode(char === '\u007f' ? 0x2421 : 0x2400 + char.charCodeAt(0)))
     .replace(HIDDEN, nameOf);
 }
+/** A command of several lines, in one. */
+export const inOneLine = (command: string): string => exactly(command.trim().replaceAll(/\s*\n\s*/g, ' ⏎ '));
 /** Those that turn the direction of text, shown: else a line may say something else than it is. */
 export const visibleControls = (text: string): string => text.replace(TURNS, nameOf);
 

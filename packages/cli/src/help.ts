@@ -121,7 +121,13 @@ const VERBS: Record<string, VerbHelp> = {
     lines: [
       ['checks TASK', 'lists what became of its checks, newest first, with the end of what those wrote that failed'],
     ],
+    options: [['--again', 'runs them once more on a task that has ended, without its agent, and lists these']],
     example: 'mw checks 01a2047b-2b2f-71b6-93df-54922585c41e',
+  },
+  proof: {
+    lines: [['proof TASK', 'prints what its checks saw, signed by the service; verify reads it']],
+    options: [['--out FILE', 'saves it']],
+    example: 'mw proof 01a2047b-2b2f-71b6-93df-54922585c41e --out proof.json',
   },
   network: {
     lines: [['network TASK', 'lists the hosts that its commands reached or were refused']],

@@ -1,6 +1,6 @@
 // What a person sees of a task while it is followed: answers on standard output, progress on standard error.
 import type { Delta, Task, TaskEvent } from '@millwright/sdk';
-import { howItEnded } from './checks.js';
+import { howItEnded, ON_ORIGINAL } from './checks.js';
 import { faint, plain, short } from './terminal.js';
 import { type Entry, type ToolCall, Transcript } from './transcript.js';
 
@@ -32,8 +32,9 @@ export class Progress {
     if (event.type === 'file.published') {
       const { name, size } = event.data.file;
       this.note(`+ ${plain(name)} (${size} bytes)`);
-    } else if (event.type === 'check.started') this.note(`▸ check ${plain(event.data.name)}`);
-    else if (event.type === 'check.completed') this.note(`${MARK}${plain(event.data.name)} ${howItEnded(event.data)}`);
+    } else if (event.type === 'check.started') this.note(`▸ check ${plain(event.data.name)}${where(event.data)}`);
+    else if (event.type === 'check.completed')
+      this.note(`${MARK}${plain(event.data.name)}${where(event.data)} ${howItEnded(event.data)}`);
     else if ('seq' in event && 'data' in event && 'status' in event.data) this.status(event.data);
   }
 
@@ -97,6 +98,8 @@ export class Progress {
 export function waitingLine({ code, message }: NonNullable<Task['waitingFor']>): string {
   return plain(`… waiting for ${code}: ${message}`);
 }
+
+const where = ({ phase }: { phase: string }): string => (phase === 'before' ? ` ${ON_ORIGINAL}` : '');
 
 /** What of a call says most. */
 function aboutCall({ input }: ToolCall): unknown {

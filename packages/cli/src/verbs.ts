@@ -10,7 +10,7 @@ import { listen } from './listen.js';
 import { waitingLine } from './progress.js';
 import { answerLine } from './questions.js';
 import { plain } from './terminal.js';
-import { verify } from './verify.js';
+import { proof, verify } from './verify.js';
 
 const run: Verb = {
   words: ['CONTENT|-'],
@@ -187,7 +187,7 @@ const network: Verb = {
 /** All of them, by their names. */
 export const VERBS: Record<string, Verb | undefined> = {
   login: { words: [], options: { url: 'text' }, run: login },
-  run, follow, send, withdraw, answer, cancel, pause, resume, fork, archive, tasks, show, files, checks, network, verify, listen,
+  run, follow, send, withdraw, answer, cancel, pause, resume, fork, archive, tasks, show, files, checks, proof, network, verify, listen,
 }; // prettier-ignore
 
 function printTask(line: Line, task: Task): number {

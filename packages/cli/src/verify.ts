@@ -1,9 +1,24 @@
-// Verifies a proof: with a file of keys it asks nobody.
-import { readFile } from 'node:fs/promises';
+// Saves a proof, and verifies one: with a file of keys that asks nobody.
+import { readFile, writeFile } from 'node:fs/promises';
 import { ConnectionError, verifyProof } from '@millwright/sdk';
-import { serviceUrl } from './account.js';
+import { client, serviceUrl } from './account.js';
 import { UsageError, type Verb } from './line.js';
 import { plain } from './terminal.js';
+
+export const proof: Verb = {
+  words: ['TASK'],
+  options: { out: 'text' },
+  async run(line) {
+    const out = line.text('out');
+    const text = JSON.stringify(await client().tasks.proof(line.word(0)));
+    if (out === undefined) console.log(text);
+    else {
+      await writeFile(out, `${text}\n`);
+      console.error(`Saved ${out}`);
+    }
+    return 0;
+  },
+};
 
 export const verify: Verb = {
   words: ['PROOF'],

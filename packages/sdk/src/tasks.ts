@@ -131,6 +131,11 @@ export class Tasks extends Collection {
     return this.all(this.path(id, '/checks'), 'checks', query, options);
   }
 
+  /** Runs the checks of a final task again, without its agent. 409 `task_not_final`: it is under way; `no_checks`: it has none. */
+  runChecks(id: string, options?: CallOptions): Promise<Task> {
+    return this.one('task', { ...this.post(id, '/checks', options), keyed: true });
+  }
+
   /** Newest first. */
   snapshots(id: string, query: { limit?: number } = {}, options?: CallOptions): List<Snapshot> {
     return this.all(this.path(id, '/snapshots'), 'snapshots', query, options);

@@ -8,6 +8,7 @@ import { Ago } from '../../ui/ago.tsx';
 import { count } from '../../ui/format.ts';
 import { Fact, Facts, records, Section } from '../../ui/records.tsx';
 import { cx } from '../../ui/ui.tsx';
+import { ChecksFact } from '../checks/checks-fact.tsx';
 import { ProjectLink } from '../projects/project-link.tsx';
 import { hrefOf } from '../settings/environments/places.ts';
 import css from './automations.module.css';
@@ -49,6 +50,9 @@ export function AutomationFacts({ automation }: { automation: Automation }) {
       <Fact name={w.approvals}>{w.approval[approvals]}</Fact>
       <Fact name={t.form.whenBlocked}>{t.form.blocked[whenBlocked]}</Fact>
       <Fact name={w.budget}>{budgetOf(automation)}</Fact>
+      <Fact name={t.checks.title}>
+        <ChecksFact of="automation" {...automation} />
+      </Fact>
       <Fact name={w.overlapFact}>{t.automationEditor.overlaps[overlap]}</Fact>
       <Fact name={w.owner}>{owner.name}</Fact>
       <Fact name={t.records.created}>

@@ -16,6 +16,7 @@ import {
 } from '../../ui/form.tsx';
 import { records } from '../../ui/records.tsx';
 import { Button } from '../../ui/ui.tsx';
+import { DefaultChecks } from '../checks/default-checks.tsx';
 import { EnvironmentSelect } from '../projects/environment-select.tsx';
 import { ProjectSelect } from '../projects/project-select.tsx';
 import { RepositoryFields } from '../repositories/repository-fields.tsx';
@@ -26,7 +27,7 @@ import { TriggerFields } from './trigger-fields.tsx';
 const w = t.automationEditor;
 const FIELDS = [
   ...['name', 'content', 'cron', 'timezone', 'runAt', 'triggerEvent', 'filter'],
-  ...['secrets', 'model', 'effort', 'approvals', 'whenBlocked', 'overlap', 'budget'],
+  ...['secrets', 'model', 'effort', 'approvals', 'whenBlocked', 'overlap', 'budget', 'checks', 'maxRepairs'],
 ];
 /** Those of what only some sessions may see. */
 const SEEN = ['projectId', 'repository', 'environment'];
@@ -171,6 +172,7 @@ function TaskFields(editing: Editing<Draft>) {
       </div>
       <SecretFields {...editing} />
       <Budget {...editing} />
+      <Checks {...editing} />
     </>
   );
 }
@@ -224,6 +226,21 @@ function Budget({ draft: { budget }, change, error }: Editing<Draft>) {
           />
         ))}
       </div>
+    </details>
+  );
+}
+
+function Checks({ draft: { checks }, change, error }: Editing<Draft>) {
+  const [open] = useState(checks.of !== 'inherited' || checks.maxRepairs !== '');
+  return (
+    <details className={records.more} open={open}>
+      <summary>{t.checks.title}</summary>
+      <DefaultChecks
+        of="automation"
+        draft={checks}
+        change={(values) => change({ checks: { ...checks, ...values } })}
+        said={(param) => saidOf(error, param)}
+      />
     </details>
   );
 }

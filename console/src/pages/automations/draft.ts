@@ -2,6 +2,7 @@
 import type { Automation, AutomationRehearsal } from '../../api/client.ts';
 import { remember, remembered } from '../../shell/url.ts';
 import { instantOf, localOf } from '../../ui/format.ts';
+import { type DefaultsDraft, defaultsDraftOf, defaultsIn, NO_DEFAULTS } from '../checks/checks-draft.ts';
 import { NO_REPOSITORY, OWN, type RepositoryDraft, repositoryOf } from '../repositories/repository-draft.ts';
 
 export const LIMITS = ['maxSteps', 'maxTokens', 'maxDurationSeconds', 'maxCost'] as const;
@@ -30,6 +31,7 @@ export interface Draft {
   overlap: Automation['overlap'] | '';
   budget: Record<Limit, string>;
   repository: RepositoryDraft;
+  checks: DefaultsDraft;
 }
 
 export const hereZone = (): string => Intl.DateTimeFormat().resolvedOptions().timeZone;
@@ -55,6 +57,7 @@ export const emptyDraft = (): Draft => ({
   overlap: '',
   budget: NO_BUDGET,
   repository: NO_REPOSITORY,
+  checks: NO_DEFAULTS,
 });
 
 export function draftOf(automation: Automation | AutomationRehearsal['automation']): Draft {
@@ -88,6 +91,7 @@ export function draftOf(automation: Automation | AutomationRehearsal['automation
       maxCost: budget?.maxCost ?? '',
     },
     repository: repositoryDraftOf(automation.repository),
+    checks: defaultsDraftOf(automation),
   };
 }
 
@@ -129,6 +133,7 @@ export function bodyOf(draft: Draft) {
     overlap: overlap || null,
     budget: Object.keys(limited).length > 0 ? limited : null,
     repository: repositoryOf(draft.repository, name) ?? null,
+    ...defaultsIn(draft.checks),
   };
 }
 

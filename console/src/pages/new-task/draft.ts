@@ -5,7 +5,7 @@ import { useContext } from '../../shell/can.ts';
 import { remember, remembered } from '../../shell/url.ts';
 import { t } from '../../texts/index.ts';
 import type { KeptUpload } from '../../ui/attachments.tsx';
-import { checksIn, type ChecksDraft, NO_CHECKS } from './checks-draft.ts';
+import { checksIn, type ChecksDraft, NO_CHECKS } from '../checks/checks-draft.ts';
 import { NO_ENVIRONMENT } from '../projects/environment-select.tsx';
 import {
   isAddress,

@@ -5,9 +5,9 @@ import { t } from '../../texts/index.ts';
 import { Field, TextArea, TextField } from '../../ui/form.tsx';
 import { TagInput } from '../../ui/tags.tsx';
 import { Segmented, ui } from '../../ui/ui.tsx';
+import { ChecksFields, type ChecksProps, RepairsField } from '../checks/checks-fields.tsx';
 import { EnvironmentSelect } from '../projects/environment-select.tsx';
 import { ProjectSelect } from '../projects/project-select.tsx';
-import { ChecksFields } from './checks-fields.tsx';
 import { type Draft } from './draft.ts';
 import css from './new-task.module.css';
 
@@ -101,7 +101,7 @@ export function Options({ draft, change, models = [], model, said }: Props) {
       </p>
       <Budget draft={draft} change={change} said={said} />
       <Fold title={t.checks.title} filled={draft.checks.lines.length > 0}>
-        <ChecksFields
+        <Checks
           draft={draft.checks}
           change={(values) => change({ checks: { ...draft.checks, ...values } })}
           said={said}
@@ -134,6 +134,13 @@ function Fold({ title, filled, children }: { title: string; filled: boolean; chi
     </details>
   );
 }
+
+const Checks = (props: ChecksProps) => (
+  <div className={css.column}>
+    <ChecksFields {...props} />
+    {props.draft.lines.length > 0 && <RepairsField {...props} />}
+  </div>
+);
 
 type Part = Pick<Props, 'draft' | 'change' | 'said'>;
 

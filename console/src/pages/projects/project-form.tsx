@@ -1,14 +1,27 @@
 import { useMutation } from '@tanstack/react-query';
-import { type FormEvent, useState } from 'react';
+import { type FormEvent, useRef, useState } from 'react';
 import { api, type Project } from '../../api/client.ts';
 import { queryClient } from '../../api/queries.ts';
 import { t } from '../../texts/index.ts';
-import { Check, DialogActions, Field, FormFailure, Group, saidOf, TextArea, TextField } from '../../ui/form.tsx';
+import {
+  Check,
+  DialogActions,
+  Field,
+  FormFailure,
+  Group,
+  saidOf,
+  TextArea,
+  TextField,
+  useFaultInFocus,
+} from '../../ui/form.tsx';
+import { records } from '../../ui/records.tsx';
 import { TagInput } from '../../ui/tags.tsx';
 import { Dialog } from '../../ui/ui.tsx';
+import { defaultsDraftOf, defaultsIn, NO_DEFAULTS } from '../checks/checks-draft.ts';
+import { DefaultChecks } from '../checks/default-checks.tsx';
 import { EnvironmentSelect } from './environment-select.tsx';
 
-const FIELDS = ['name', 'description', 'tags', 'visibility', 'environment'];
+const FIELDS = ['name', 'description', 'tags', 'visibility', 'environment', 'checks', 'maxRepairs'];
 
 interface Props {
   open: boolean;
@@ -34,11 +47,22 @@ function Form({ project, onClose, onSaved }: Props) {
   const [visibility, setVisibility] = useState(project?.visibility ?? 'private');
   const [environment, setEnvironment] = useState(project?.environment ?? '');
   const [tags, setTags] = useState(project?.tags ?? []);
+  const [before] = useState(project === undefined ? NO_DEFAULTS : defaultsDraftOf(project));
+  const [checks, setChecks] = useState(before);
+  const form = useRef<HTMLFormElement>(null);
   const save = useMutation({
     mutationFn: () => {
       const same = environment === (project?.environment ?? '');
       const begins = same ? {} : { environment: environment || null };
-      const body = { name: name.trim(), description: description.trim() || null, visibility, tags, ...begins };
+      const checked = checks === before ? {} : defaultsIn(checks);
+      const body = {
+        name: name.trim(),
+        description: description.trim() || null,
+        visibility,
+        tags,
+        ...begins,
+        ...checked,
+      };
       return project === undefined ? api.projects.create(body) : api.projects.update(project.id, body);
     },
     onSuccess: (saved) => {
@@ -47,6 +71,7 @@ function Form({ project, onClose, onSaved }: Props) {
       onSaved(saved);
     },
   });
+  useFaultInFocus(form, save.error);
   const [unnamed, setUnnamed] = useState(false);
   const submit = (event: FormEvent) => {
     event.preventDefault();
@@ -55,7 +80,7 @@ function Form({ project, onClose, onSaved }: Props) {
   };
   const said = (field: string) => saidOf(save.error, field);
   return (
-    <form onSubmit={submit} style={{ display: 'grid', gap: 16 }} noValidate>
+    <form ref={form} onSubmit={submit} style={{ display: 'grid', gap: 16 }} noValidate>
       <TextField
         label={t.projects.name}
         said={unnamed ? t.projects.noName : said('name')}
@@ -90,6 +115,15 @@ function Form({ project, onClose, onSaved }: Props) {
         {(control) => <TagInput control={control} tags={tags} onChange={setTags} />}
       </Field>
       <EnvironmentSelect projectId="" said={said('environment')} value={environment} onChange={setEnvironment} />
+      <details className={records.more} open={before.of !== 'inherited' || before.maxRepairs !== ''}>
+        <summary>{t.checks.title}</summary>
+        <DefaultChecks
+          of="project"
+          draft={checks}
+          change={(values) => setChecks({ ...checks, ...values })}
+          said={said}
+        />
+      </details>
       <FormFailure error={save.error} fields={FIELDS} />
       <DialogActions onKeep={onClose} type="submit" disabled={save.isPending}>
         {project === undefined ? t.projects.make : t.projects.save}

@@ -13,6 +13,7 @@ import { Tag } from '../../ui/tags.tsx';
 import { NothingYet } from '../../ui/nothing.tsx';
 import { Crumb } from '../../ui/records.tsx';
 import { Button, Empty, StatusDot, toast } from '../../ui/ui.tsx';
+import { ChecksFact } from '../checks/checks-fact.tsx';
 import { ProjectFiles } from './project-files.tsx';
 import { ProjectForm } from './project-form.tsx';
 import own from './projects.module.css';
@@ -86,6 +87,12 @@ function About({ project, changes }: { project: Project; changes: boolean }) {
         </span>
         <ProjectFacts project={project} />
       </p>
+      {(project.checks !== null || project.maxRepairs !== null) && (
+        <section aria-label={t.checksForm.defaults}>
+          <h2 className={form.hint}>{t.checksForm.defaults}</h2>
+          <ChecksFact of="project" {...project} />
+        </section>
+      )}
       {!changes && (
         <p className={form.hint}>{can('projects:write') ? t.projects.notOwner(owner.name) : t.projects.readOnly}</p>
       )}

@@ -17,9 +17,9 @@ const never = () => () => undefined;
 /** The message that is written at the moment, in parts. */
 export const useWritten = (): Making['message'] => useSelected(({ message }) => message, null);
 
-/** What a command has printed so far; undefined for nothing. */
-export const usePrinted = (toolCallId: string): Printed | undefined =>
-  useSelected(({ printed }) => printed.get(toolCallId), undefined);
+/** What a call or a check has printed so far; undefined for nothing. */
+export const usePrinted = (printer: string): Printed | undefined =>
+  useSelected(({ printed }) => printed.get(printer), undefined);
 
 /** Who decided about which call. */
 export const Decisions = createContext<ReadonlyMap<string, Decision>>(new Map());

@@ -4,10 +4,9 @@ import { downloadFile } from '../../api/queries.ts';
 import { useCan } from '../../shell/can.ts';
 import { t } from '../../texts/index.ts';
 import { Code, exactly, languageOf } from '../../ui/code.tsx';
-import { count } from '../../ui/format.ts';
 import { Terminal } from '../../ui/terminal.tsx';
 import { Button } from '../../ui/ui.tsx';
-import { usePrinted } from './live.ts';
+import { LiveOutput } from './live-output.tsx';
 import { PatchPreview } from './file-text.tsx';
 import { type Call, fieldsOf, type Outcome, type PlanItem, textOf } from './steps.ts';
 import css from './tool.module.css';
@@ -37,7 +36,7 @@ export function CommandBody({ call: { id, input, result }, outcome, label, failu
           label={t.task.labels.outputOf(label)}
         />
       )}
-      {outcome === 'running' && <LiveOutput callId={id} label={label} />}
+      {outcome === 'running' && <LiveOutput printer={id} label={label} />}
     </>
   );
 }
@@ -47,26 +46,6 @@ const saidIn = (input: Record<string, unknown>): string =>
   Object.entries(input)
     .map(([name, value]) => `${name}: ${JSON.stringify(value)}`)
     .join(', ');
-
-/** So much of the end is drawn while it grows, in characters. */
-const TAIL = 30_000;
-
-function LiveOutput({ callId, label }: { callId: string; label: string }) {
-  const printed = usePrinted(callId);
-  if (printed === undefined) return <p className={css.wait}>{t.task.steps.noOutputYet}</p>;
-  const { stdout, stderr } = printed;
-  const left = printed.left + Math.max(0, stdout.length - TAIL) + Math.max(0, stderr.length - TAIL);
-  return (
-    <>
-      {left > 0 && <p className={css.wait}>{t.task.steps.leftOut(count(left))}</p>}
-      <Terminal live stdout={endOf(stdout)} stderr={endOf(stderr)} label={t.task.labels.liveOutputOf(label)} />
-    </>
-  );
-}
-
-/** From the beginning of a line on. */
-const endOf = (text: string): string =>
-  text.length <= TAIL ? text : text.slice(-TAIL).replace(/^[^\n]{0,2000}\n/, '');
 
 /** `read` numbers the lines of what it shows. */
 export function ReadFile({ path, text }: { path: string; text: string }) {

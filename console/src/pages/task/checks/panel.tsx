@@ -2,14 +2,16 @@
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { checksOf, checksQuery } from '../../../api/check-queries.ts';
-import type { TaskCheck, Task } from '../../../api/client.ts';
+import type { Task } from '../../../api/client.ts';
 import { t } from '../../../texts/index.ts';
 import { Icon } from '../../../ui/icon.tsx';
 import { Button, Failure } from '../../../ui/ui.tsx';
 import { Check } from './check.tsx';
+import { Foot } from './foot.tsx';
 import css from './checks.module.css';
 import { CheckMark } from './mark.tsx';
-import { beforeOf, type Round, roundsOf } from './rounds.ts';
+import { RunningCheck } from './running.tsx';
+import { type Pair, pairsOf, type Round, roundsOf } from './rounds.ts';
 import { useChecksState } from './state.ts';
 
 /** Below this height there is room for the conversation, or for this. */
@@ -22,7 +24,7 @@ export default function ChecksPanel({ task, aside }: { task: Task; aside: boolea
   const [chosen, setChosen] = useState<boolean | null>(null);
   const texts = t.checksPanel;
   if (state === null) return null;
-  const { look, words, now } = state;
+  const { look, words, log } = state;
   const checks = query.data?.pages.flatMap(({ items }) => items) ?? [];
   const rounds = roundsOf(checks);
   const { status, passed, failed } = checksOf(task);
@@ -30,9 +32,12 @@ export default function ChecksPanel({ task, aside }: { task: Task; aside: boolea
   const begins = status === 'pending' || (status === 'running' && passed + failed === 0);
   const last = begins ? undefined : rounds[0];
   const earlier = begins ? rounds : rounds.slice(1);
-  const before = beforeOf(checks);
+  const pairs = pairsOf(checks, log, last, status !== 'pending' && status !== 'running');
+  const wanted = () => {
+    if (query.hasNextPage && !query.isFetching) void query.fetchNextPage();
+  };
   const open = chosen ?? (!aside && !matchMedia(LOW).matches);
-  const hidden = last?.checks.some(({ output }) => output === null) === true;
+  const hidden = checks.some(({ output }) => output === null);
   return (
     <section className={css.panel} aria-label={t.checks.title}>
       <button type="button" className={css.head} aria-expanded={open} onClick={() => setChosen(!open)}>
@@ -46,36 +51,40 @@ export default function ChecksPanel({ task, aside }: { task: Task; aside: boolea
         <div className={css.scroll} data-scrollable tabIndex={0} role="group" aria-label={t.checks.title}>
           {query.error !== null && <Failure error={query.error} retry={() => void query.refetch()} />}
           <ul className={css.list} aria-label={texts.last}>
-            {last?.checks.map((check) => (
-              <li key={check.id} aria-label={check.name}>
-                <Check check={check} before={before.get(check.name)} />
-              </li>
+            {pairs.map((pair) => (
+              <Row key={pair.name} {...pair} wanted={wanted} />
             ))}
-            {now !== null && (
-              <li aria-label={now}>
-                <div className={css.line}>
-                  <CheckMark look="running" />
-                  <strong>{now}</strong>
-                  <span className={css.how}>{texts.is.running}</span>
-                </div>
-              </li>
-            )}
           </ul>
           {hidden && <p className={css.note}>{texts.hidden}</p>}
-          {earlier.length > 0 && <Earlier rounds={earlier} before={before} query={query} />}
+          <Foot task={task} />
+          {earlier.length > 0 && <Earlier rounds={earlier} query={query} />}
         </div>
       )}
     </section>
   );
 }
 
+/** It stays unfolded when it ends. */
+function Row({ running, ...pair }: Pair & { wanted?: () => void }) {
+  const [open, setOpen] = useState(false);
+  const unfolding = { open, onToggle: setOpen };
+  return (
+    <li aria-label={pair.name}>
+      {running === undefined ? (
+        <Check {...pair} {...unfolding} />
+      ) : (
+        <RunningCheck check={running} was={pair.was} {...unfolding} />
+      )}
+    </li>
+  );
+}
+
 interface EarlierProps {
   rounds: Round[];
-  before: Map<string, TaskCheck['status']>;
   query: { hasNextPage: boolean; isFetchingNextPage: boolean; fetchNextPage: () => unknown };
 }
 
-function Earlier({ rounds, before, query }: EarlierProps) {
+function Earlier({ rounds, query }: EarlierProps) {
   const [open, setOpen] = useState(false);
   const texts = t.checksPanel;
   return (
@@ -87,9 +96,7 @@ function Earlier({ rounds, before, query }: EarlierProps) {
             <h3>{texts.round(turn, round)}</h3>
             <ul className={css.list}>
               {checks.map((check) => (
-                <li key={check.id} aria-label={check.name}>
-                  <Check check={check} before={before.get(check.name)} />
-                </li>
+                <Row key={check.id} name={check.name} after={check} is={check.status} />
               ))}
             </ul>
           </section>

@@ -1,6 +1,6 @@
 // How the checks of a task stand, in words.
 import { useQuery } from '@tanstack/react-query';
-import { checkNowQuery, checksOf } from '../../../api/check-queries.ts';
+import { type CheckLog, checkLogQuery, checksOf } from '../../../api/check-queries.ts';
 import { isFinal, type Message, type Task } from '../../../api/client.ts';
 import { conversationQuery } from '../../../api/queries.ts';
 import { t } from '../../../texts/index.ts';
@@ -10,41 +10,58 @@ import type { Look } from './mark.tsx';
 export interface ChecksState {
   look: Look;
   words: string;
-  /** The name of the one that runs. */
-  now: string | null;
+  log: CheckLog;
 }
+
+const NOTHING: CheckLog = { names: [], running: [], before: {}, after: {} };
 
 /** Null for a task without checks. */
 export function useChecksState(task: Task): ChecksState | null {
-  const { status, passed, failed, repairs } = checksOf(task);
-  const works = status === 'running' && !isFinal(task.status);
-  const { data: begun } = useQuery({ ...checkNowQuery(task.id), enabled: works });
+  const checks = checksOf(task);
+  const has = checks.status !== 'none';
+  const { data = NOTHING } = useQuery({ ...checkLogQuery(task.id), enabled: has });
   // The conversation is kept up by the events of the task.
   const { data: most = null } = useQuery({
     ...conversationQuery(task.id),
     enabled: false,
     select: ({ messages }) => mostRepairsIn(messages),
   });
+  if (!has) return null;
+  const log = task.status === 'running' ? data : { ...data, running: [] };
+  const { look, words } = standing(checks, log, { works: !isFinal(task.status), most });
+  const before = Object.values(log.before);
+  if (before.length === 0) return { look, words, log };
+  const passed = before.filter((status) => status === 'passed').length;
+  return { look, words: t.checks.since(t.checks.before(passed, before.length - passed), words), log };
+}
+
+function standing(
+  { status, passed, failed, repairs }: Task['checks'],
+  { running }: CheckLog,
+  { works, most }: { works: boolean; most: number | null },
+): Pick<ChecksState, 'look' | 'words'> {
   const texts = t.checks;
+  const names = (phase: 'before' | 'after') => running.filter((one) => one.phase === phase).map(({ name }) => name);
   switch (status) {
-    case 'none':
-      return null;
-    case 'pending':
-      return { look: 'pending', words: texts.pending, now: null };
+    case 'pending': {
+      const now = names('before');
+      return now.length === 0
+        ? { look: 'pending', words: texts.pending }
+        : { look: 'running', words: texts.onOriginal(now) };
+    }
     case 'running': {
-      if (!works) return { look: 'stopped', words: texts.stopped, now: null };
+      if (!works) return { look: 'stopped', words: texts.stopped };
+      const now = names('after');
       // Some failed, and none runs: it is the agent's turn.
-      if (begun === null && failed > 0)
-        return { look: 'mending', words: texts.mending(failed, repairs + 1, most), now: null };
-      const now = begun?.data.name ?? null;
-      return { look: 'running', words: texts.running(now, passed, failed), now };
+      if (now.length === 0 && failed > 0) return { look: 'mending', words: texts.mending(failed, repairs + 1, most) };
+      return { look: 'running', words: texts.running(now, passed, failed) };
     }
     case 'passed':
-      return { look: 'passed', words: texts.passed(passed, failed), now: null };
+      return { look: 'passed', words: texts.passed(passed, failed) };
     case 'failed':
-      return { look: 'failed', words: texts.failed(failed, passed), now: null };
+      return { look: 'failed', words: texts.failed(failed, passed) };
     default:
-      return { look: 'error', words: texts.error, now: null };
+      return { look: 'error', words: texts.error };
   }
 }
 
