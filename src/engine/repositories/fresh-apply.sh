@@ -1,5 +1,5 @@
-# Applies the patch of a task to the clean clone in repo/, in the index alone, inside the sandbox of a check, where nothing of the agent has ever
-# run. Prints the paths that differ from the commit, with a NUL behind each.
+# After hand-in.sh, inside the sandbox of a check, where nothing of the agent has ever run: applies the patch of a task to the clean clone in repo/, in
+# the index alone. Prints the paths that differ from the commit, with a NUL behind each.
 set -eu
 export GIT_CONFIG_NOSYSTEM=1 GIT_CONFIG_GLOBAL=/dev/null HOME=/nonexistent XDG_CONFIG_HOME=/nonexistent LC_ALL=C
 cd repo

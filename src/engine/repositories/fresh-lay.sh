@@ -7,6 +7,7 @@ if [ -s "$INPUT/protected" ]; then
   git reset --quiet --pathspec-from-file="$INPUT/protected" --pathspec-file-nul "$COMMIT"
 fi
 tree=$(git write-tree)
-git read-tree "$COMMIT"
+# The index still knows then which files lie there as they are in the commit: they are not written again.
+git read-tree --reset "$COMMIT"
 git read-tree --reset -u "$tree"
 rm -rf "$INPUT"

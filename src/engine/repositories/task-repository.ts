@@ -11,10 +11,13 @@ import { TaskPush } from './task-push.js';
 
 const HAND_IN = readFileSync(new URL('./hand-in.sh', import.meta.url), 'utf8');
 const CLEAR = readFileSync(new URL('./clear-changes.sh', import.meta.url), 'utf8');
-const FRESH_APPLY = readFileSync(new URL('./fresh-apply.sh', import.meta.url), 'utf8');
+/** In one command: each one costs a sandbox. */
+const FRESH_APPLY = `set -e\n(\n${HAND_IN}\n)\n${readFileSync(new URL('./fresh-apply.sh', import.meta.url), 'utf8')}`;
 const FRESH_LAY = readFileSync(new URL('./fresh-lay.sh', import.meta.url), 'utf8');
 /** What the scripts of a fresh folder read, inside. */
 const INPUT = '/tmp/millwright-check';
+/** The folder of a check outlasts no crash: git(1) need not wait for the disk. */
+const GONE_SOON = { GIT_CONFIG_COUNT: '1', GIT_CONFIG_KEY_0: 'core.fsync', GIT_CONFIG_VALUE_0: 'none' };
 const CHANGES = CLEAR + readFileSync(new URL('./changes.sh', import.meta.url), 'utf8');
 
 /** The repository of one task, for one run. git(1) runs on the host before the agent does, and from then on in the sandbox alone. */
@@ -80,15 +83,15 @@ export class TaskRepository implements InputRepository {
     isProtected: (path: string) => boolean,
   ): Promise<string[]> {
     const { commit, branch } = this.cloned();
-    const env = { COMMIT: commit, INPUT };
     const clone = { COMMIT: commit, BRANCH: branch ?? 'main', DETACHED: branch === null ? 'yes' : '', SOURCE: this.about.url }; // prettier-ignore
-    const files = createReadStream(this.store.files(this.about.taskId));
-    await this.succeeds(session, HAND_IN, { env: clone, stdin: files }, 'The files of the commit were not laid in.');
-    const patch = changes === null || changes.counted.files === 0 ? '' : (await changes.reopen()).content;
-    await session.writeFile(`${INPUT}/patch`, patch);
+    const differs = changes !== null && changes.counted.files > 0;
+    if (differs) await session.writeFile(`${INPUT}/patch`, (await changes.reopen()).content);
+    const env = { ...clone, INPUT, ...GONE_SOON };
+    const stdin = createReadStream(this.store.files(this.about.taskId));
     const printed = printedBytes();
-    const how = { env, ...printed.how };
-    await this.succeeds(session, FRESH_APPLY, how, 'The changes do not apply to the original commit.');
+    await this.succeeds(session, FRESH_APPLY, { env, stdin, ...printed.how }, 'The changes were not laid in.');
+    // The files of the commit lie there.
+    if (!differs) return [];
     const changed = bytePaths(printed.bytes()).filter((path) => isProtected(inWords(path)));
     await session.writeFile(`${INPUT}/protected`, asRead(changed));
     await this.succeeds(session, FRESH_LAY, { env }, 'The changes were not laid in.');

@@ -209,12 +209,15 @@ function makeFolder(path: string): boolean {
 
 /** Deletes folders with all that is in them, whatever its rights; succeeds when there are none. */
 export async function removeFolder(...paths: string[]): Promise<void> {
+  const left = paths.filter((path) => lstatSync(path, { throwIfNoEntry: false }) !== undefined);
+  // Most often there are none, and starting a program costs more than looking.
+  if (left.length === 0) return;
   const rm = needProgram('rm', 'coreutils');
-  const remove = () => run(rm, ['-rf', '--one-file-system', '--', ...paths], { env: {} });
+  const remove = () => run(rm, ['-rf', '--one-file-system', '--', ...left], { env: {} });
   try {
     await remove();
   } catch {
-    await run(needProgram('chmod', 'coreutils'), ['-R', 'u+rwX', '--', ...paths], { env: {} }).catch(() => undefined);
+    await run(needProgram('chmod', 'coreutils'), ['-R', 'u+rwX', '--', ...left], { env: {} }).catch(() => undefined);
     await remove();
   }
 }
