@@ -3,7 +3,7 @@ import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, 
 import { join } from 'node:path';
 import { temporaryFolder } from '../../../../test/harness/service.js';
 import { newId } from '../../../platform/database/ids.js';
-import { Workdirs } from './workdirs.js';
+import { checkFolderOf, Workdirs } from './workdirs.js';
 
 describe('The tasks that have folders here', () => {
   const base = temporaryFolder();
@@ -15,6 +15,21 @@ describe('The tasks that have folders here', () => {
     for (const id of [whole, trial]) await workdirs.make(id, null);
     mkdirSync(`${workdirs.path(half)}.removed`);
     expect((await workdirs.taskIds()).sort()).toEqual([whole, half].sort());
+  });
+});
+
+describe('The folders of a check', () => {
+  const base = temporaryFolder();
+  afterAll(() => base.remove());
+
+  it('go with its task, also where its process was killed while it removed them', async () => {
+    const workdirs = await Workdirs.open(base.path, false);
+    const task = newId();
+    await workdirs.make(checkFolderOf(task, 8), null);
+    mkdirSync(`${workdirs.path(checkFolderOf(task, 8))}.removed/half`, { recursive: true });
+    expect(await workdirs.taskIds()).toEqual([task]);
+    await workdirs.remove(task);
+    expect(await workdirs.taskIds()).toEqual([]);
   });
 });
 

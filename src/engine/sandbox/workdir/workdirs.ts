@@ -165,8 +165,11 @@ export class Workdirs {
   setAside(taskId: string): () => Promise<void> {
     const path = this.path(taskId);
     const checks = OF_TASK.test(taskId) ? CHECK_LANES.map((lane) => this.path(checkFolderOf(taskId, lane))) : [];
-    const all = [path, ...checks];
-    const parts = all.flatMap((one) => [one, one + BESIDE, one + DRAFTS]).filter((one) => existsSync(one));
+    // What was left of a check when its process was killed amid the removal goes with the task.
+    const left = checks.map((one) => one + ASIDE);
+    const parts = [...[path, ...checks].flatMap((one) => [one, one + BESIDE, one + DRAFTS]), ...left].filter((one) =>
+      existsSync(one),
+    );
     // Under names of their own: what could not be deleted before lies there too.
     const aside = join(path + ASIDE, randomBytes(6).toString('hex'));
     if (parts.length > 0) mkdirSync(aside, { recursive: true, mode: 0o700 });
