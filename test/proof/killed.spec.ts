@@ -1,8 +1,10 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
+import { locateCluster } from '../../src/platform/database/embedded/embedded-cluster.js';
 import { Client } from '../harness/client.js';
 import { FakeGitHub } from '../harness/code-hosts/github.js';
+import { serverPid } from '../harness/embedded.js';
 import { FAR_LIMITS } from '../harness/limits.js';
 import { type Answer, type ChatRequest, ModelServer, stepOf } from '../harness/model-server.js';
 import { LONG, numbers, SEED } from '../harness/numbers.js';
@@ -10,6 +12,7 @@ import { Operator } from '../harness/operator.js';
 import { git } from '../harness/repositories.js';
 import { ServiceProcess, temporaryFolder } from '../harness/service.js';
 import { call, createTask, readTask, type TaskBody } from '../harness/tasks.js';
+import { until } from '../harness/until.js';
 import { tableOf } from '../secrets/table.js';
 import type { Row } from './bench.js';
 import { MEND_JS, SCENES } from './scenes.js';
@@ -37,7 +40,7 @@ const KINDS: Kind[] = [
 
 type Body = TaskBody & { checks: { status: string } };
 
-describe('A worker that is killed while it works on checked tasks (reference §26)', () => {
+describe('A worker or its database that is killed while checked tasks are under way (reference §26)', () => {
   const folder = temporaryFolder();
   const random = numbers(SEED);
   let model: ModelServer;
@@ -86,15 +89,27 @@ describe('A worker that is killed while it works on checked tasks (reference §2
       const reaches = async (n: number) => {
         while ((await over()) < n) await wait(200);
       };
-      let killed = 0;
-      let amid = 0;
+      const worker = async () => {
+        await service.end('SIGKILL');
+        service = await ServiceProcess.start(env);
+      };
+      /** The service starts it again, and goes on. */
+      const database = async () => {
+        const { folder: cluster } = locateCluster(join(folder.path, 'data'));
+        const pid = serverPid(cluster);
+        process.kill(pid, 'SIGKILL');
+        await until('another server', () => another(cluster, pid), { within: 60_000 });
+        await service.ready();
+      };
+      let [killed, alone, amid] = [0, 0, 0];
       for (; killed < KILLS && (await over()) < TASKS; killed++) {
         await reaches(Math.floor((killed * TASKS) / (KILLS + 1)));
         // The moment is what is tried: there is no condition to wait for.
         await wait(300 + random() * 2700);
         amid += (await readAll()).filter(({ checks }) => checks.status === 'running').length;
-        await service.end('SIGKILL');
-        service = await ServiceProcess.start(env);
+        const ofDatabase = killed % 3 === 1;
+        await (ofDatabase ? database : worker)();
+        alone += ofDatabase ? 1 : 0;
       }
       await reaches(TASKS);
       const rows = KINDS.map(({ name }) => ({ kind: name, attempts: 0, held: 0 }));
@@ -106,7 +121,7 @@ describe('A worker that is killed while it works on checked tasks (reference §2
         wrongs.push(...wrong.map((what) => `${task.kind.name} ${task.id}: ${what}`));
       }
       process.stderr.write(
-        `\n${killed} kills, amid the checks of ${amid} tasks, MILLWRIGHT_SEED=${SEED}\n${tableOf(rows)}\n`,
+        `\n${killed} kills, ${alone} of the database alone, amid the checks of ${amid} tasks, MILLWRIGHT_SEED=${SEED}\n${tableOf(rows)}\n`,
       );
       expect(wrongs).toEqual([]);
       expect(killed).toBeGreaterThan(1);
@@ -114,6 +129,16 @@ describe('A worker that is killed while it works on checked tasks (reference §2
     LONG ? 1_800_000 : 300_000,
   );
 });
+
+/** Whether the server of a folder is another process by now. */
+function another(cluster: string, pid: number): boolean {
+  try {
+    return serverPid(cluster) !== pid;
+  } catch {
+    // Its file is being written.
+    return false;
+  }
+}
 
 /** What is wrong with the end of a task. */
 async function judge(
