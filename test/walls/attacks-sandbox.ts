@@ -1,4 +1,5 @@
 // Attacks of commands, by the model `runbook`.
+import { setTimeout as wait } from 'node:timers/promises';
 import type { Attack } from './attack.js';
 import { MIB } from './bounds.js';
 
@@ -116,5 +117,17 @@ export const SANDBOX_ATTACKS: Attack[] = [
     name: 'places',
     what: 'more tasks than there are places, all of which sleep',
     wave: (a) => a.tasks(24, 'sleep 1'),
+  },
+  {
+    name: 'checks',
+    what: 'more tasks than there are places, each with ten checks that do not end: they sleep, write and fork',
+    wave: async (a) => {
+      const endless = ['sleep 600', 'yes', 'b() { b | b & }; b & exec sleep 600'];
+      const checks = times(10, (n) => ({ name: `check-${n}`, command: endless[n % 3] }));
+      await Promise.all(times(24, () => a.task('Nothing to do.', { checks })));
+      // By themselves they end after minutes. Meanwhile some of the other tenant's tasks come to their ends, with their checks.
+      await wait(8000);
+      await a.tidy();
+    },
   },
 ];

@@ -61,11 +61,16 @@ export class Bystander {
   wrongs(since: number): string[] {
     const requests = this.requests.filter(({ at, problem }) => at >= since && problem !== null);
     const tasks = this.tasks.filter(
-      ({ at, status, results }) => at >= since && !(status === 'completed' && results.join() === 'success'),
+      ({ at, status, results, checked }) =>
+        at >= since &&
+        !(status === 'completed' && results.join() === 'success' && ['none', 'passed'].includes(checked)),
     );
     return [
       ...requests.map(({ problem, ms }) => `${problem} after ${Math.round(ms)} ms`),
-      ...tasks.map(({ id, status, results }) => `task ${id}: ${status}, results: ${results.join(', ') || 'none'}`),
+      ...tasks.map(
+        ({ id, status, results, checked }) =>
+          `task ${id}: ${status}, results: ${results.join(', ') || 'none'}, check: ${checked}`,
+      ),
     ];
   }
 

@@ -1,4 +1,4 @@
-// The other tenant, as a process of its own: each second it creates a small task, each second second an automation that is due soon and
+// The other tenant, as a process of its own: each second it creates a small task, every other one of them with a check, each second second an automation that is due soon and
 // a delivery of its provider, and it reads ten times a second. Arguments: the service's address, a key, the path and the secret of its
 // connection. It tells its parent of each request and of each task that it created, when that is over.
 import { createHmac, randomUUID } from 'node:crypto';
@@ -27,6 +27,8 @@ export interface SeenTask {
   status: string;
   /** The outcomes of its commands. */
   results: string[];
+  /** What became of its check; `none` of a task without one. */
+  checked: string;
 }
 
 /** What its parent hears; `answered` is its word that each request which had begun when the parent asked is over. */
@@ -37,6 +39,7 @@ interface Task {
   status: string;
   createdAt: string;
   finishedAt: string | null;
+  checks: { status: string };
 }
 
 /** An address of its own, as another client has: what is counted by address is not the attacker's. */
@@ -49,6 +52,8 @@ const READ_EVERY_MS = 100;
 const PATIENCE_MS = 30_000;
 /** There is nearly always one of its commands under way, to be interrupted. */
 const RUNBOOK = '```bash\necho small > a.txt; sleep 0.8; cat a.txt\n```';
+/** In a sandbox of its own, after that. */
+const CHECK = { name: 'small', command: 'grep -x small a.txt' };
 const FINAL = ['completed', 'failed', 'cancelled'];
 
 const [url = '', secret = '', hookPath = '', hookSecret = ''] = process.argv.slice(2);
@@ -57,6 +62,7 @@ const open = new Set<string>();
 const under = new Set<Promise<unknown>>();
 let last = '';
 let reads = 0;
+let creates = 0;
 
 const tell = (told: Told) => process.send?.(told);
 
@@ -102,7 +108,9 @@ function exchange(
 }
 
 async function create(): Promise<void> {
-  const answer = await ask<{ task: Task }>('create', 'POST', '/v1/tasks', { content: RUNBOOK, model: 'runbook' });
+  const checks = creates++ % 2 === 0 ? [] : [CHECK];
+  const body = { content: RUNBOOK, model: 'runbook', checks };
+  const answer = await ask<{ task: Task }>('create', 'POST', '/v1/tasks', body);
   if (answer === null) return;
   last = answer.task.id;
   open.add(last);
@@ -144,13 +152,13 @@ async function read(): Promise<void> {
 /** Tells of a task that is over, once. */
 async function settle(task: Task | undefined): Promise<void> {
   if (task === undefined || !FINAL.includes(task.status) || !open.delete(task.id)) return;
-  const { id, status, createdAt, finishedAt } = task;
+  const { id, status, createdAt, finishedAt, checks } = task;
   const at = Date.parse(createdAt);
   const path = `/v1/tasks/${id}/messages`;
   const answer = await ask<{ messages: { parts: { type: string; status?: string }[] }[] }>('result', 'GET', path);
   const parts = answer?.messages.flatMap((message) => message.parts) ?? [];
   const results = parts.flatMap((part) => (part.type === 'tool_result' ? [part.status ?? 'none'] : []));
-  tell({ task: { id, at, ms: Date.parse(finishedAt ?? createdAt) - at, status, results } });
+  tell({ task: { id, at, ms: Date.parse(finishedAt ?? createdAt) - at, status, results, checked: checks.status } });
 }
 
 /** Begins one each so many milliseconds, however long those before it take. */

@@ -4,7 +4,7 @@ import { existsSync, readdirSync, readFileSync, readlinkSync, statfsSync, statSy
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import { BESIDE } from '../../src/engine/sandbox/workdir/workdirs.js';
+import { BESIDE, CHECK_LANES, checkFolderOf } from '../../src/engine/sandbox/workdir/workdirs.js';
 
 const run = promisify(execFile);
 const EVERY_MS = 400;
@@ -20,7 +20,7 @@ export interface Usage {
   sandboxes: number;
   /** Uploads and files. */
   stored: number;
-  /** The workdirs of the attack with `/tmp` and home beside them, and what was deleted in DATA_DIR and is held open. */
+  /** The workdirs of the attack and of its checks, with `/tmp` and home beside them, and what was deleted in DATA_DIR and is held open. */
   workdirs: number;
   /** Of the process that has the most. */
   descriptors: number;
@@ -86,6 +86,7 @@ async function usageOf(dataDir: string, pids: number[], taskIds: string[]): Prom
   const held = heldFiles([...pids, ...started]);
   const sum = (numbers: number[]) => numbers.reduce((total, one) => total + one, 0);
   const workdirs = taskIds
+    .flatMap((id) => [id, ...CHECK_LANES.map((lane) => checkFolderOf(id, lane))])
     .flatMap((id) => [id, id + BESIDE])
     .map((name) => join(dataDir, 'workdirs', name))
     .filter((path) => existsSync(path));
