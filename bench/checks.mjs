@@ -86,7 +86,7 @@ try {
       await delay(100);
     }
     const { events } = await call('GET', `/v1/tasks/${task.id}/events?limit=100`);
-    const of = (type) => events.find((event) => event.type === type);
+    const of = (type) => events.find((event) => event.type === type && event.data.phase === 'after');
     const between = Date.parse(of('check.completed').createdAt) - Date.parse(of('check.started').createdAt);
     await call('DELETE', `/v1/tasks/${task.id}`);
     return [of('check.completed').data.durationMs, between];
