@@ -16,6 +16,7 @@ export const CLIENT_VERBS: readonly string[] = [
   'files',
   'network',
   'checks',
+  'proof',
   'verify',
   'webhooks',
   'listen',
