@@ -69,4 +69,19 @@ describe('The pull request of a task with checks (reference §15, §26)', () => 
     const plain = await run('millwright/plain', {});
     expect(plain.text).toBe(made(plain.id));
   });
+
+  it('is opened when checks that run again have passed, and not before', async () => {
+    model.script = (request) => (stepOf(request) === 0 ? bash('echo two > a.txt') : { text: 'Done.' });
+    const before = host.pullRequests.length;
+    const repository = { url: host.url(), push: { branch: 'millwright/again', pullRequest: {} } };
+    const checks = [{ name: 'test', command: 'false' }];
+    const { id } = await createTask(member.client, { content: 'Work.', repository, checks, maxRepairs: 0 });
+    expect((await finishedLater(member.client, id)).statusReason).toMatchObject({ code: 'checks_failed' });
+    expect(host.pullRequests).toHaveLength(before);
+    await member.client.patch(`/v1/tasks/${id}`, { checks: [{ name: 'test', command: 'grep two a.txt' }] });
+    await member.client.post(`/v1/tasks/${id}/checks`);
+    expect((await finishedLater(member.client, id)).status).toBe('completed');
+    expect(host.pullRequests).toHaveLength(before + 1);
+    expect(host.pullRequests.at(-1)?.body).toContain('| `test` | failed | passed | 0 |');
+  });
 });
