@@ -92,11 +92,14 @@ function inOrder(results: CheckResult[], checks: readonly Check[]): CheckResult[
   return checks.flatMap(({ name }) => results.filter((result) => result.name === name));
 }
 
-type Ready = { turn: IteratorResult<AgentEvent, AgentOutcome> } | { beside: IteratorResult<AgentEvent, unknown> };
+type Ready =
+  | { turn: IteratorResult<AgentEvent, AgentOutcome> }
+  | { beside: IteratorResult<AgentEvent, unknown> }
+  | { failure: unknown };
 
 /**
  * The steps of a turn with others beside them, whose events come in between as they happen. A turn that is completed waits for those; one that ends
- * otherwise gives them up by their signal.
+ * otherwise gives them up by their signal. When they fail the steps go on: a worker that stops still carries out the calls of its step.
  * @param stop stops the steps: they may be at work when the turn is left.
  */
 export async function* beside(
@@ -106,25 +109,35 @@ export async function* beside(
 ): Steps<AgentOutcome> {
   const enough = new AbortController();
   const others = begin(enough.signal);
+  const ready = (next: ReturnType<typeof others.next>): Promise<Ready> =>
+    next.then(
+      (beside) => ({ beside }),
+      (failure: unknown) => ({ failure }),
+    );
   let step = quiet(steps.next());
-  let other: ReturnType<typeof others.next> | null = quiet(others.next());
+  let other: Promise<Ready> | null = ready(others.next());
   let outcome: AgentOutcome | null = null;
+  let failed: { failure: unknown } | null = null;
   try {
     while (outcome === null || other !== null) {
-      const ready: Ready = await Promise.race([
+      const next: Ready = await Promise.race([
         ...(outcome === null ? [step.then((turn) => ({ turn }))] : []),
-        ...(other === null ? [] : [other.then((beside) => ({ beside }))]),
+        ...(other === null ? [] : [other]),
       ]);
-      if ('beside' in ready) {
+      if ('failure' in next) {
+        failed = next;
+        other = null;
+      } else if ('beside' in next) {
         // What is answered to it, the answer to the next step says too.
-        other = ready.beside.done === true ? null : quiet(others.next(yield ready.beside.value));
-      } else if (ready.turn.done !== true) {
-        step = quiet(steps.next(yield ready.turn.value));
+        other = next.beside.done === true ? null : ready(others.next(yield next.beside.value));
+      } else if (next.turn.done !== true) {
+        step = quiet(steps.next(yield next.turn.value));
       } else {
-        outcome = ready.turn.value;
+        outcome = next.turn.value;
         if (outcome.type !== 'completed') return outcome;
       }
     }
+    if (failed !== null) throw failed.failure;
     return outcome;
   } finally {
     enough.abort();
