@@ -8,7 +8,14 @@ const TARGETS = ['chrome125', 'edge125', 'firefox128', 'safari17.5'];
 
 /** What several pages share. */
 const SHARED =
-  /\/console\/src\/(ui\/(code|form|tags|download|attachments|records)\.|texts\/(form|attachments|records|tasks|task|review|reading|environment-field|checks)\.|pages\/projects\/project-select|api\/(task-actions|upload))/;
+  /\/console\/src\/(ui\/(code|form|tags|download|attachments|pull-request)\.|texts\/(form|attachments|tasks|task|review|reading|environment-field|checks)\.|pages\/(projects\/project-select|settings\/environments\/places)|api\/(task-actions|upload|check-queries))/;
+
+/** What pages with lists of records and their forms share, and those of tasks do not use. */
+const RECORDS = /\/console\/src\/(ui|texts)\/records\./;
+
+/** What the page of a task shares with its views, which have programs of their own. Patches are shown in each of them. */
+const TASK =
+  /\/console\/src\/(pages\/task\/(steps|live|press|drafts|reading|plan|file-text|(task|tool|dock)\.module)|ui\/(diff|diff-rows|patch))\.|\/node_modules\/diff\//;
 
 const sheets = new Map<string, string>();
 /** Two sheets of one name would share their classes. */
@@ -45,7 +52,11 @@ export default defineConfig({
       output: {
         codeSplitting: {
           // Files of 200 bytes to 3 KiB cost a first load a KiB more each, for headers and because they compress badly.
-          groups: [{ name: 'parts', test: SHARED }],
+          groups: [
+            { name: 'parts', test: SHARED },
+            { name: 'records', test: RECORDS },
+            { name: 'task', test: TASK },
+          ],
           // Else what they import goes with them, React too.
           includeDependenciesRecursively: false,
         },

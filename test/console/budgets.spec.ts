@@ -17,6 +17,7 @@ const gzipped = (url: string) =>
 const PAGES: Record<string, (world: World) => { path: string; there: string }> = {
   'the log-in page': () => ({ path: '/console/', there: 'form' }),
   'the list of tasks': () => ({ path: '/console/tasks', there: '[data-row]' }),
+  'the conversation of a task': ({ tasks }) => ({ path: `/console/tasks/${tasks.done}`, there: '[data-step]' }),
   // Colours come last.
   'a task with changes': ({ tasks }) => ({
     path: `/console/tasks/${tasks.done}?tab=changes`,

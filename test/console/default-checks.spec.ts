@@ -81,7 +81,7 @@ describeInBrowser('the checks that a project or an automation has for its tasks,
 
     await edit();
     expect(await form.getByLabel('Checks of its tasks').inputValue()).toBe('none');
-    await choose(form, 'Nothing is said here');
+    await choose(form, 'Those of its environment');
     await form.getByLabel('Repairs in a turn').fill('');
     await save();
     await shown.waitFor({ state: 'detached' });

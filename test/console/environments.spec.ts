@@ -188,6 +188,54 @@ describeInBrowser('environments in the console', () => {
     await page.getByText('There is no environment yet').waitFor();
   });
 
+  it('say by which checks their tasks are done, on a phone; what is not asked for there stays as it was', async () => {
+    const whole = { timeoutSeconds: 30, required: false, network: true };
+    const unit = { name: 'unit', command: 'npm test', protect: ['test/**'], ...whole };
+    const long = { ...whole, name: 'a'.repeat(40), command: 'x'.repeat(400), protect: ['test/**', 'y'.repeat(200)] };
+    await make({ name: 'Node 22', checks: [unit, long], maxRepairs: 5 });
+    const page = await look(owner.key.secret, { width: 390, height: 844 }, `${PAGE}&environment=node-22`);
+    const edit = () => press(page, 'Edit');
+    const save = async (version: number) => {
+      await press(page, 'Save as a new version');
+      await page.getByText(`Node 22 is version ${version} now.`).waitFor();
+    };
+    await page.getByText('unit npm test').waitFor();
+    await page.getByText('5 repairs in a turn').waitFor();
+    expect(await isWide(page)).toBeLessThanOrEqual(0);
+    await edit();
+    await page.getByText(`at most 30 seconds, protects ${'y'.repeat(200)} too`).waitFor();
+    expect(await isWide(page)).toBeLessThanOrEqual(0);
+    await field(page, 'Command of check 1').fill('npm run e2e');
+    await field(page, 'Repairs in a turn').fill('many');
+    browser.allow(/status of 400/);
+    await press(page, 'Save as a new version');
+    await form(page).getByRole('alert').filter({ hasText: /^Repairs in a turn must/ }).waitFor(); // prettier-ignore
+    await field(page, 'Repairs in a turn').fill('0');
+    await save(2);
+    const checks = [{ ...unit, command: 'npm run e2e' }, long];
+    expect(await stored('node-22')).toMatchObject({ checks, maxRepairs: 0 });
+
+    // Who changes something else changes nothing of them.
+    await edit();
+    await field(page, 'Hosts').fill('api.github.com');
+    await page.keyboard.press('Enter');
+    await owner.client.patch(`${ENVIRONMENTS}/node-22`, { checks: [unit], maxRepairs: 1 });
+    await save(4);
+    expect(await stored('node-22')).toMatchObject({ checks: [unit], maxRepairs: 1, allowHosts: ['api.github.com'] });
+
+    await edit();
+    await field(page, 'Checks of its tasks').selectOption('None');
+    await save(5);
+    await page.getByText('None', { exact: true }).waitFor();
+    expect(await stored('node-22')).toMatchObject({ checks: [], maxRepairs: 1 });
+    await edit();
+    await field(page, 'Checks of its tasks').selectOption('Nothing is said here');
+    await field(page, 'Repairs in a turn').fill('');
+    await save(6);
+    await page.getByText('Nothing is said here').waitFor();
+    expect(await stored('node-22')).toMatchObject({ checks: null, maxRepairs: null });
+  });
+
   it('have builds, whose output is read while they are made', async () => {
     await make({ setup: ["printf '\\033[32madded 1 package\\033[0m\\n'; sleep 8; echo added 2 packages; exit 4"] });
     const page = await look(owner.key.secret, {}, `${PAGE}&environment=node-22`);
@@ -204,7 +252,8 @@ describeInBrowser('environments in the console', () => {
 
   it('look well in both themes, on a desk and on a phone', async () => {
     await createSecret(owner.client, { name: 'NPM_TOKEN' });
-    await make({ name: 'Node 22', variables: { MODE: 'fast' }, secrets: ['NPM_TOKEN', 'GONE'] });
+    const checks = [{ name: 'unit', command: 'npm test', protect: ['test/**'], required: false }];
+    await make({ name: 'Node 22', variables: { MODE: 'fast' }, secrets: ['NPM_TOKEN', 'GONE'], checks });
     await failed('npm error code E404\n');
     await looksWell(
       browser,

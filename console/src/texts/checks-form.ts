@@ -1,6 +1,6 @@
 import { count } from '../ui/format.ts';
 
-/** Checks in a form: of a new task, a project, an automation. */
+/** Checks in a form: of a new task, a project, an automation, an environment. */
 export const checksForm = {
   about:
     'Commands that the service runs itself, in a clean copy of the work, before the task is done. Exit code 0 is a pass. What fails goes back to the agent.',
@@ -23,12 +23,13 @@ export const checksForm = {
     protects: (paths: string) => `protects ${paths} too`,
   },
 
-  // Those that a project or an automation has for its tasks.
+  // Those that a project, an automation or an environment has for its tasks.
   defaults: 'Checks of its tasks',
   defaultsHint: 'Of those tasks that name none themselves.',
   of: {
-    project: { inherited: 'Nothing is said here', none: 'None', own: 'Those that stand here' },
+    project: { inherited: 'Those of its environment', none: 'None', own: 'Those that stand here' },
     automation: { inherited: 'Those of its project', none: 'None', own: 'Those that stand here' },
+    environment: { inherited: 'Nothing is said here', none: 'None', own: 'Those that stand here' },
   },
   repairs: (n: number) => `${count(n)} ${n === 1 ? 'repair' : 'repairs'} in a turn`,
 };

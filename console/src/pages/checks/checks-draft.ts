@@ -53,7 +53,7 @@ export function checksIn({ lines, protect }: Pick<ChecksDraft, 'lines' | 'protec
   });
 }
 
-/** Those that a project or an automation has for its tasks. */
+/** Those that a project, an automation or an environment has for its tasks. */
 export interface DefaultsDraft extends ChecksDraft {
   /** `inherited`: it says nothing of them. `none`: its tasks have none. */
   of: 'inherited' | 'none' | 'own';

@@ -3,12 +3,12 @@ import { t } from '../../texts/index.ts';
 import { inOneLine } from '../../ui/code.tsx';
 import css from './checks-form.module.css';
 
-/** By what the tasks of a project or an automation are checked. */
+/** By what the tasks of a project, an automation or an environment are checked. */
 export function ChecksFact({
   of,
   checks,
   maxRepairs,
-}: Pick<Project, 'checks' | 'maxRepairs'> & { of: 'project' | 'automation' }) {
+}: Pick<Project, 'checks' | 'maxRepairs'> & { of: keyof typeof t.checksForm.of }) {
   const texts = t.checksForm;
   return (
     <>

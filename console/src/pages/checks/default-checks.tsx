@@ -5,8 +5,8 @@ import { newLine } from './checks-draft.ts';
 import { ChecksFields, type ChecksProps, RepairsField } from './checks-fields.tsx';
 import css from './checks-form.module.css';
 
-/** What the tasks of a project or an automation are checked by when they name nothing themselves. */
-export function DefaultChecks({ of, ...props }: ChecksProps<DefaultsDraft> & { of: 'project' | 'automation' }) {
+/** What the tasks of a project, an automation or an environment are checked by when they name nothing themselves. */
+export function DefaultChecks({ of, ...props }: ChecksProps<DefaultsDraft> & { of: keyof typeof t.checksForm.of }) {
   const { draft, change, said } = props;
   const texts = t.checksForm;
   return (

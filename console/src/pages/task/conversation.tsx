@@ -6,21 +6,41 @@ import { useShortcuts } from '../../shell/shortcuts.tsx';
 import { t } from '../../texts/index.ts';
 import { Icon } from '../../ui/icon.tsx';
 import { Markdown } from '../../ui/markdown.tsx';
-import { Button, toastError } from '../../ui/ui.tsx';
+import { Button, Failure, toastError } from '../../ui/ui.tsx';
 import { Asked, QuietLine, SharedFile, Source, UserMessage } from './blocks.tsx';
 import { Ending } from './ending.tsx';
 import { useFollowedEnd } from './follow-end.ts';
 import { foldAll } from './folds.ts';
 import { ForkFrom } from './fork-from.tsx';
 import { useWritten } from './live.ts';
+import { Loading } from './reading.tsx';
 import { type Block, blocksOf, type Now } from './steps.ts';
 import { Spinner, Steps } from './steps-view.tsx';
 import css from './conversation.module.css';
+import page from './task.module.css';
 
 const Refusals = program(() => import('./network/refusals.tsx'));
 
+interface Props {
+  task: Task | undefined;
+  data: Data | undefined;
+  error: unknown;
+  retry: () => void;
+  turn: number;
+}
+
+export default function Conversation({ task, data, error, retry, turn }: Props) {
+  if (task && data) return <Messages task={task} data={data} turn={turn} />;
+  if (!error) return <Loading />;
+  return (
+    <div className={page.note}>
+      <Failure error={error} retry={retry} />
+    </div>
+  );
+}
+
 /** Follows what comes as long as one stands at the end; a person who reads further up is left there. `turn`: the last one that has begun. */
-export function Conversation({ task, data, turn }: { task: Task; data: Data; turn: number }) {
+function Messages({ task, data, turn }: { task: Task; data: Data; turn: number }) {
   const blocks = useBlocks(data.messages);
   const { box, inner, away, toEnd, release, hold } = useFollowedEnd();
   const fresh = useFresh(data, away);

@@ -15,10 +15,10 @@ import { PullRequest } from '../../ui/pull-request.tsx';
 import { Button, copy, Skeleton } from '../../ui/ui.tsx';
 import { hrefOf } from '../settings/environments/places.ts';
 import { Fact } from './fact.tsx';
+import { Plan } from './plan.tsx';
 import { Spent } from './spent.tsx';
 import type { PlanItem } from './steps.ts';
 import css from './task.module.css';
-import { Plan } from './tool-bodies.tsx';
 
 const Uses = program(() => import('./network/uses.tsx'));
 

@@ -3,19 +3,13 @@
 import { Suspense, useRef, useState } from 'react';
 import { checksOf } from '../../api/check-queries.ts';
 import type { Interaction, Task } from '../../api/client.ts';
-import { useAnswer } from '../../api/task-actions.ts';
 import { useCan } from '../../shell/can.ts';
 import { program } from '../../shell/program.ts';
 import { t } from '../../texts/index.ts';
-import { Ago } from '../../ui/ago.tsx';
-import { Icon } from '../../ui/icon.tsx';
-import { Failure } from '../../ui/ui.tsx';
-import { Approval, WhatWouldBeDone } from './approval.tsx';
 import { Composer } from './composer.tsx';
-import { pressed } from './press.ts';
-import { AskedText, Question } from './question.tsx';
 import css from './dock.module.css';
 
+const Asking = program(() => import('./asking.tsx'));
 const ChecksPanel = program(() => import('./checks/panel.tsx'));
 
 interface Props {
@@ -34,10 +28,9 @@ export function Dock(props: Props) {
     <div className={css.dock}>
       <Checks {...props} />
       {ask && (
-        <section className={css.ask} data-type={ask.type} aria-label={t.task.asks[ask.type]}>
-          <AskHead ask={ask} />
-          {ask.type === 'approval' ? <WhatWouldBeDone ask={ask} /> : <AskedText ask={ask} />}
-        </section>
+        <Suspense fallback={null}>
+          <Asking ask={ask} form={null} />
+        </Suspense>
       )}
       {open && <p className={css.readOnly}>{t.task.readOnly}</p>}
     </div>
@@ -80,15 +73,12 @@ function WritingDock({ task, ask, open }: Props) {
   return (
     <div className={css.dock}>
       <Checks task={task} ask={ask} open={open} />
-      {asks.map((one) => (
-        <Asking
-          key={one.id}
-          taskId={task.id}
-          ask={one}
-          onWriting={onWritingOf(one.id)}
-          {...(one.id !== ask?.id && { close: () => setOver(over.filter(({ id }) => id !== one.id)) })}
-        />
-      ))}
+      <Suspense fallback={null}>
+        {asks.map((one) => {
+          const close = one.id === ask?.id ? undefined : () => setOver(over.filter(({ id }) => id !== one.id));
+          return <Asking key={one.id} ask={one} form={{ taskId: task.id, onWriting: onWritingOf(one.id), close }} />;
+        })}
+      </Suspense>
       <Composer task={task} ask={ask} hidden={!(open && ask === null) && !beside} onWriting={onWritingOf(MESSAGE)} />
     </div>
   );
@@ -101,47 +91,3 @@ function changed(all: ReadonlySet<string>, one: string, has: boolean): ReadonlyS
   else next.delete(one);
   return next;
 }
-
-interface AskingProps {
-  taskId: string;
-  ask: Interaction;
-  /** Called with whether somebody writes an answer. */
-  onWriting: (writes: boolean) => void;
-  /** Of what is settled already, and stays for what was written. */
-  close?: () => void;
-}
-
-function Asking({ taskId, ask, onWriting, close }: AskingProps) {
-  const answer = useAnswer(taskId, ask.id);
-  const Form = ask.type === 'approval' ? Approval : Question;
-  const sent = answer.isPending || answer.isSuccess;
-  return (
-    <section
-      className={css.ask}
-      data-type={ask.type}
-      data-over={close !== undefined}
-      aria-label={t.task.asks[ask.type]}
-      onKeyDown={pressed}
-    >
-      <AskHead ask={ask} />
-      <Form ask={ask} taskId={taskId} busy={sent} send={answer.mutate} onWriting={onWriting} close={close} />
-      {answer.isError && (
-        <div className={css.failure}>
-          <Failure error={answer.error} />
-        </div>
-      )}
-    </section>
-  );
-}
-
-const AskHead = ({ ask }: { ask: Interaction }) => (
-  <header>
-    <Icon name={ask.type === 'approval' ? 'Shield' : 'Message'} size={15} />
-    {t.task.asks[ask.type]}
-    {ask.toolCall && <code>{ask.toolCall.name}</code>}
-    <span className="grow" />
-    <span className={css.since}>
-      {t.task.since} <Ago at={ask.createdAt} />
-    </span>
-  </header>
-);

@@ -1,12 +1,10 @@
 // The text of a file, which is read when it is shown.
 import { useQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
-import type { StoredFile } from '../../api/client.ts';
 import { textQuery } from '../../api/queries.ts';
 import { t } from '../../texts/index.ts';
-import { Code, languageOf } from '../../ui/code.tsx';
+import { Code } from '../../ui/code.tsx';
 import { Diff, usePatch } from '../../ui/diff.tsx';
-import { Markdown } from '../../ui/markdown.tsx';
 import type { DiffFile } from '../../ui/patch.ts';
 import { Failure, Skeleton, Warning } from '../../ui/ui.tsx';
 
@@ -39,34 +37,10 @@ export function PatchText({ text, children }: { text: string; children: (files: 
   return files === null ? <Code code={text} language="diff" label={t.task.labels.patch} /> : children(files);
 }
 
-const Patch = ({ text, id }: { text: string; id: string }) => (
+export const Patch = ({ text, id }: { text: string; id: string }) => (
   <PatchText text={text}>{(files) => <Diff files={files} layout="unified" idPrefix={id} />}</PatchText>
 );
 
 export const PatchPreview = ({ fileId }: { fileId: string }) => (
   <FileText fileId={fileId}>{(text) => <Patch text={text} id={fileId} />}</FileText>
 );
-
-/** Bytes up to which a text is shown whole. */
-export const VIEW_MOST = 1_000_000;
-
-/** How a file is shown; null when it can only be downloaded. */
-export function kindOf({
-  name,
-  mediaType,
-  size,
-}: Pick<StoredFile, 'name' | 'mediaType' | 'size'>): 'patch' | 'markdown' | 'image' | 'text' | null {
-  if (/^image\/(png|jpeg|gif|webp|avif)$/.test(mediaType)) return 'image';
-  if (size > VIEW_MOST) return null;
-  if (/\.(patch|diff)$/i.test(name)) return 'patch';
-  if (/\.(md|markdown)$/i.test(name)) return 'markdown';
-  const text = mediaType.startsWith('text/') || /json|xml|yaml|javascript|x-sh/.test(mediaType);
-  return text || languageOf(name) !== null || /\.(txt|log|csv)$/i.test(name) ? 'text' : null;
-}
-
-/** A text by its kind. `id` is for the parts of the page that it makes. */
-export function TextOf({ kind, name, text, id }: { kind: string; name: string; text: string; id: string }) {
-  if (kind === 'patch') return <Patch text={text} id={id} />;
-  if (kind === 'markdown') return <Markdown text={text} />;
-  return <Code numbered max code={text} language={languageOf(name)} label={name} />;
-}

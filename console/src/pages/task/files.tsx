@@ -10,7 +10,8 @@ import { DownloadButton } from '../../ui/download.tsx';
 import { bytes } from '../../ui/format.ts';
 import { Icon } from '../../ui/icon.tsx';
 import { Button, cx, Empty, Failure, Skeleton } from '../../ui/ui.tsx';
-import { FileText, kindOf, TextOf } from './file-text.tsx';
+import { kindOf, TextOf } from './file-kinds.tsx';
+import { FileText } from './file-text.tsx';
 import { Reading } from './reading.tsx';
 import css from './task.module.css';
 

@@ -12,17 +12,17 @@ import { useShortcuts } from '../../shell/shortcuts.tsx';
 import { remember, remembered, useParam } from '../../shell/url.ts';
 import { t } from '../../texts/index.ts';
 import { Refused } from '../../ui/nothing.tsx';
-import { Empty, Failure, Skeleton, ui } from '../../ui/ui.tsx';
-import { Conversation } from './conversation.tsx';
+import { Empty, Failure, ui } from '../../ui/ui.tsx';
 import { Details } from './details.tsx';
 import { Dock } from './dock.tsx';
 import { Head } from './head.tsx';
 import { Decisions, LiveContext } from './live.ts';
-import { Reading } from './reading.tsx';
+import { Loading, Reading } from './reading.tsx';
 import { planOf } from './steps.ts';
 import css from './task.module.css';
 
-// Patches are read more seldom than conversations, and reviewed by a program of their own.
+// Each view has a program of its own: who reads a patch needs none of what draws a conversation.
+const Conversation = program(() => import('./conversation.tsx'));
 const Changes = program(() => import('./changes.tsx'));
 const Files = program(() => import('./files.tsx'));
 const Folder = program(() => import('./folder/folder.tsx'));
@@ -80,19 +80,20 @@ function OneTask({ taskId }: { taskId: string }) {
     shown = <Changes task={task} files={patches} error={files.error} omitted={isPatchOmitted(task)} />;
   else if (current === 'folder') shown = <Folder taskId={taskId} status={task?.status} />;
   else if (current === 'files') shown = <Files taskId={taskId} list={files.data} error={files.error} />;
-  else if (task && conversation.data) {
+  else {
+    // Its program is loaded while the messages are read.
     shown = (
       <Decisions value={decisions}>
-        <Conversation task={task} data={conversation.data} turn={turn} />
+        <Conversation
+          task={task}
+          data={conversation.data}
+          error={conversation.error}
+          retry={() => void conversation.refetch()}
+          turn={turn}
+        />
       </Decisions>
     );
-  } else if (conversation.error) {
-    shown = (
-      <div className={css.note}>
-        <Failure error={conversation.error} retry={() => void conversation.refetch()} />
-      </div>
-    );
-  } else shown = <Loading />;
+  }
   return (
     <LiveContext value={live}>
       {lost ?? (
@@ -105,7 +106,9 @@ function OneTask({ taskId }: { taskId: string }) {
         <div className={css.main}>
           {!lost && (
             <div className={css.tabPanel} role="tabpanel" id="tab-panel" aria-labelledby={`tab-${current}`}>
-              <Suspense fallback={<Reading error={null} />}>{shown}</Suspense>
+              <Suspense fallback={current === 'conversation' ? <Loading /> : <Reading error={null} />}>
+                {shown}
+              </Suspense>
             </div>
           )}
           {task && (
@@ -242,14 +245,3 @@ const Gone = () => (
     {t.task.gone.text}
   </Empty>
 );
-
-function Loading() {
-  return (
-    <div className={css.loading} aria-busy role="group" aria-label={t.common.loading}>
-      <Skeleton w="100%" h={96} />
-      <Skeleton w="62%" h={14} />
-      <Skeleton w="84%" h={14} />
-      <Skeleton w="100%" h={140} />
-    </div>
-  );
-}

@@ -8,7 +8,8 @@ import { bytes } from '../../ui/format.ts';
 import type { IconName } from '../../ui/icon.tsx';
 import { type DiffFile, type DiffLine, readPatch } from '../../ui/patch.ts';
 import { cx } from '../../ui/ui.tsx';
-import { CommandBody, Plan, Published, ReadFile } from './tool-bodies.tsx';
+import { Plan } from './plan.tsx';
+import { CommandBody, Published, ReadFile } from './tool-bodies.tsx';
 import { type Call, fieldsOf, type Outcome, planItems, textOf } from './steps.ts';
 import css from './tool.module.css';
 

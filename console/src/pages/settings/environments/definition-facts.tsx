@@ -4,12 +4,13 @@ import { Code, exactly } from '../../../ui/code.tsx';
 import { bytes, duration } from '../../../ui/format.ts';
 import { Fact, Facts } from '../../../ui/records.tsx';
 import { Tag } from '../../../ui/tags.tsx';
+import { ChecksFact } from '../../checks/checks-fact.tsx';
 import css from './environments.module.css';
 
 /** What a version of an environment says. */
 export function DefinitionFacts({ of }: { of: Environment | EnvironmentVersion }) {
   const texts = t.environments;
-  const { repository, setup, variables, allowHosts, secrets, tools, resources, refresh, onFailure, checks } = of;
+  const { repository, setup, variables, allowHosts, secrets, tools, resources, refresh, onFailure } = of;
   const { memoryBytes, diskBytes, wallClockSeconds } = resources;
   const limits = [
     memoryBytes !== null && texts.memory(bytes(memoryBytes)),
@@ -62,7 +63,7 @@ export function DefinitionFacts({ of }: { of: Environment | EnvironmentVersion }
         </Fact>
         <Fact name={texts.onFailure}>{texts.onFailures[onFailure]}</Fact>
         <Fact name={t.checks.title}>
-          <Words of={(checks ?? []).map(({ name, command }) => `${name}: ${command}`)} none={texts.nothing} />
+          <ChecksFact of="environment" {...of} />
         </Fact>
       </Facts>
     </>

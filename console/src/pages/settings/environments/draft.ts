@@ -1,6 +1,7 @@
 // An environment while it is written.
 import type { ChangeEnvironment, Environment } from '../../../api/client.ts';
 import { t } from '../../../texts/index.ts';
+import { type DefaultsDraft, defaultsDraftOf, defaultsIn, NO_DEFAULTS } from '../../checks/checks-draft.ts';
 
 /** A line of a list: `id` tells it from the others, whatever stands in it. */
 export interface Line {
@@ -31,6 +32,7 @@ export interface Draft {
   refresh: 'never' | 'daily' | 'onLockfile';
   files: string[];
   onFailure: Environment['onFailure'];
+  checks: DefaultsDraft;
 }
 
 const MIB = 1024 ** 2;
@@ -43,6 +45,7 @@ export const newDraft = (): Draft => ({
   ...{ slug: '', name: '', url: '', ref: '' },
   ...{ setup: [newLine()], variables: [], tools: [], allowHosts: [], secrets: [] },
   ...{ memory: '', disk: '', seconds: '', refresh: 'never', files: [], onFailure: 'fail' },
+  checks: NO_DEFAULTS,
 });
 
 const pairsOf = (of: Record<string, string>) => Object.entries(of).map(([name, value]) => newPair(name, value));
@@ -60,6 +63,7 @@ export function draftOf(of: Environment): Draft {
     seconds: textOf(resources.wallClockSeconds),
     refresh: typeof refresh === 'string' ? refresh : 'onLockfile',
     files: typeof refresh === 'string' ? [] : refresh.onLockfile,
+    checks: defaultsDraftOf(of),
   };
 }
 
@@ -106,6 +110,7 @@ export function sentOf(draft: Draft) {
       wallClockSeconds: numberOf(seconds),
     },
     refresh: refresh === 'onLockfile' ? { onLockfile: files } : refresh,
+    ...defaultsIn(draft.checks),
   };
 }
 

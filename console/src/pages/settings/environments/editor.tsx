@@ -4,10 +4,11 @@ import { useLocation } from 'wouter';
 import { api, type Environment } from '../../../api/client.ts';
 import { changedEnvironment, environmentQuery } from '../../../api/environment-queries.ts';
 import { t } from '../../../texts/index.ts';
-import { Field, FormFailure, saidOf, TextField, useFaultInFocus } from '../../../ui/form.tsx';
+import { Field, FormFailure, Group, saidOf, TextField, useFaultInFocus } from '../../../ui/form.tsx';
 import { Back, Crumb, Loaded, Note, records } from '../../../ui/records.tsx';
 import { TagInput } from '../../../ui/tags.tsx';
 import { Button, toast } from '../../../ui/ui.tsx';
+import { DefaultChecks } from '../../checks/default-checks.tsx';
 import { BranchPicker, RepositoryPicker } from '../../repositories/repository-picker.tsx';
 import { isAddress } from '../../repositories/repository-draft.ts';
 import { SecretNames } from '../secrets/secret-names.tsx';
@@ -19,7 +20,7 @@ import { Pairs } from './pairs.tsx';
 import { useEnvironmentHindrance } from './rights.ts';
 
 /** The fields that show what is said of them. */
-const FIELDS = ['slug', 'name', 'repository', 'setup', 'variables', 'tools', 'allowHosts', 'secrets', 'resources', 'refresh', 'onFailure']; // prettier-ignore
+const FIELDS = ['slug', 'name', 'repository', 'setup', 'variables', 'tools', 'allowHosts', 'secrets', 'resources', 'refresh', 'onFailure', 'checks', 'maxRepairs']; // prettier-ignore
 const LONGEST_HOST = 261;
 
 export function NewEnvironment() {
@@ -165,6 +166,14 @@ function Form({ before }: { before: Environment | null }) {
         pairs={draft.tools}
         onChange={(tools) => change({ tools })}
       />
+      <Group label={t.checks.title}>
+        <DefaultChecks
+          of="environment"
+          draft={draft.checks}
+          change={(changes) => setDraft((now) => ({ ...now, checks: { ...now.checks, ...changes } }))}
+          said={said}
+        />
+      </Group>
       <FormFailure error={save.error} fields={FIELDS} />
       <div className={records.actions}>
         <Button look="ghost" onClick={() => navigate(before === null ? LIST : hrefOf(before.slug))}>

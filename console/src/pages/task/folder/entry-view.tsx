@@ -7,7 +7,7 @@ import { Ago } from '../../../ui/ago.tsx';
 import { exactly } from '../../../ui/code.tsx';
 import { bytes } from '../../../ui/format.ts';
 import { Button, cx, Failure, Skeleton } from '../../../ui/ui.tsx';
-import { kindOf, TextOf, VIEW_MOST } from '../file-text.tsx';
+import { kindOf, TextOf, VIEW_MOST } from '../file-kinds.tsx';
 import { Shown } from '../files.tsx';
 import css from './folder.module.css';
 import { nameOf, parentOf, ROOTS } from './paths.ts';
