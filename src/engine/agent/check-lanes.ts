@@ -97,11 +97,13 @@ type Ready = { turn: IteratorResult<AgentEvent, AgentOutcome> } | { beside: Iter
 /**
  * The steps of a turn with others beside them, whose events come in between as they happen. A turn that is completed waits for those; one that ends
  * otherwise gives them up by their signal.
+ * @param stopping gives the others up at once; the step that has begun is carried out.
  * @param stop stops the steps: they may be at work when the turn is left.
  */
 export async function* beside(
   steps: Steps<AgentOutcome>,
   begin: (enough: AbortSignal) => Steps<unknown>,
+  stopping: AbortSignal,
   stop: () => void,
 ): Steps<AgentOutcome> {
   const enough = new AbortController();
@@ -109,11 +111,15 @@ export async function* beside(
   let step = quiet(steps.next());
   let other: ReturnType<typeof others.next> | null = quiet(others.next());
   let outcome: AgentOutcome | null = null;
+  const stopped = (error: unknown): Ready => {
+    if (!stopping.aborted) throw error;
+    return { beside: { done: true, value: null } };
+  };
   try {
     while (outcome === null || other !== null) {
       const ready: Ready = await Promise.race([
         ...(outcome === null ? [step.then((turn) => ({ turn }))] : []),
-        ...(other === null ? [] : [other.then((beside) => ({ beside }))]),
+        ...(other === null ? [] : [other.then((beside) => ({ beside }), stopped)]),
       ]);
       if ('beside' in ready) {
         // What is answered to it, the answer to the next step says too.

@@ -117,7 +117,7 @@ export class LoopEngine extends AgentEngine {
       let steps = checks?.again === true ? answered(input, output) : this.titled(input, run.run(), limits, report);
       if (checks !== undefined && unknown) {
         const original = (enough: AbortSignal) => checkOriginal(checks, input, limits, enough);
-        steps = beside(steps, original, () => over.abort());
+        steps = beside(steps, original, input.stopping, () => over.abort());
       }
       for (;;) {
         const outcome = yield* steps;
