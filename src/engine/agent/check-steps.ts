@@ -46,8 +46,9 @@ export async function* runChecks(
   const mayGoOn = status === 'failed' && !checks.again && repairs < checks.maxRepairs && over === null;
   const told = mayGoOn ? { messageId: newId(), parts: partsOf(failed, repairs, checks.maxRepairs) } : null;
   const workdirSha256 = results.find((one) => one.workdirSha256 !== null)?.workdirSha256 ?? null;
+  const patchSha256 = results.find((one) => one.patchSha256 !== null)?.patchSha256 ?? null;
   const names = results.map(({ name }) => name);
-  yield { type: 'checks', round: repairs, names, status, told, workdirSha256 };
+  yield { type: 'checks', round: repairs, names, status, told, workdirSha256, patchSha256 };
   if (status === 'passed') return { passed: true, results, before: checks.before };
   // The time of the turn has ended it, and not what it found.
   if (limits.secondsLeft() === 0 && over !== null) return { failed: over };

@@ -7,6 +7,7 @@ import type { InputFile } from '../agent/agent-engine.js';
 import { needProgram, run } from '../sandbox/host.js';
 import { SandboxFileError, type SandboxSession } from '../sandbox/sandbox.js';
 import { CheckError } from './check.js';
+import type { Protects } from './protection.js';
 import { asRead, bytePaths, inBytes, inWords, printedBytes } from './byte-paths.js';
 
 const PUT_BACK = readFileSync(new URL('./put-back.sh', import.meta.url), 'utf8');
@@ -26,11 +27,13 @@ export async function copyWorkdir(from: string, to: string, owner: number | null
 export async function putBack(
   session: SandboxSession,
   files: readonly InputFile[],
-  isProtected: (path: string) => boolean,
+  isProtected: Protects,
 ): Promise<string[]> {
-  const stored = files.filter(({ path }) => isProtected(path));
+  const among = await isProtected(files.map(({ path }) => path));
+  const stored = files.filter(({ path }) => among.has(path));
   const listed = await makeRoom(session, stored);
-  const there = new Set(listed.filter((path) => isProtected(inWords(path))));
+  const found = await isProtected(listed.map(inWords));
+  const there = new Set(listed.filter((path) => found.has(inWords(path))));
   const changed: string[] = [];
   for (const file of stored) {
     if (there.delete(inBytes(file.path)) && (await same(session, file))) continue;

@@ -1,8 +1,11 @@
+import { createHash } from 'node:crypto';
 import { createReadStream, readFileSync } from 'node:fs';
+import { Readable } from 'node:stream';
 import type { Waits } from '../agent/waits.js';
-import type { InputRepository, PushEvent, RepositoryChanges } from '../agent/input-repository.js';
+import type { InputRepository, LaidIn, PushEvent, RepositoryChanges } from '../agent/input-repository.js';
 import type { CheckedTurn } from '../checks/check.js';
 import { asRead, bytePaths, inWords, printedBytes } from '../checks/byte-paths.js';
+import type { Protects } from '../checks/protection.js';
 import { SandboxError, type RunResult, type SandboxSession } from '../sandbox/sandbox.js';
 import type { Base } from './clone.js';
 import { RepositoryError, TOO_LARGE } from './repository-error.js';
@@ -74,25 +77,23 @@ export class TaskRepository implements InputRepository {
   }
 
   /** As of {@link InputRepository}. */
-  async layFresh(
-    session: SandboxSession,
-    changes: RepositoryChanges | null,
-    isProtected: (path: string) => boolean,
-  ): Promise<string[]> {
+  async layFresh(session: SandboxSession, changes: RepositoryChanges | null, isProtected: Protects): Promise<LaidIn> {
     const { commit, branch } = this.cloned();
     const env = { COMMIT: commit, INPUT };
     const clone = { COMMIT: commit, BRANCH: branch ?? 'main', DETACHED: branch === null ? 'yes' : '', SOURCE: this.about.url }; // prettier-ignore
     const files = createReadStream(this.store.files(this.about.taskId));
     await this.succeeds(session, HAND_IN, { env: clone, stdin: files }, 'The files of the commit were not laid in.');
-    const patch = changes === null || changes.counted.files === 0 ? '' : (await changes.reopen()).content;
-    await session.writeFile(`${INPUT}/patch`, patch);
+    const patch = changes === null || changes.counted.files === 0 ? null : hashed((await changes.reopen()).content);
+    await session.writeFile(`${INPUT}/patch`, patch?.content ?? '');
     const printed = printedBytes();
     const how = { env, ...printed.how };
     await this.succeeds(session, FRESH_APPLY, how, 'The changes do not apply to the original commit.');
-    const changed = bytePaths(printed.bytes()).filter((path) => isProtected(inWords(path)));
+    const differing = bytePaths(printed.bytes());
+    const found = await isProtected(differing.map(inWords));
+    const changed = differing.filter((path) => found.has(inWords(path)));
     await session.writeFile(`${INPUT}/protected`, asRead(changed));
     await this.succeeds(session, FRESH_LAY, { env }, 'The changes were not laid in.');
-    return changed.map(inWords);
+    return { changed: changed.map(inWords), patchSha256: patch?.sha256() ?? null };
   }
 
   async *push(changes: RepositoryChanges | null, checked: CheckedTurn): AsyncGenerator<PushEvent, void, unknown> {
@@ -153,6 +154,18 @@ export class TaskRepository implements InputRepository {
       });
     }
   }
+}
+
+/** The same bytes, and their digest when they are read. */
+function hashed(bytes: Readable): { content: Readable; sha256: () => string } {
+  const hash = createHash('sha256');
+  async function* read(): AsyncGenerator<Buffer> {
+    for await (const chunk of bytes as AsyncIterable<Buffer>) {
+      hash.update(chunk);
+      yield chunk;
+    }
+  }
+  return { content: Readable.from(read()), sha256: () => hash.digest('hex') };
 }
 
 /** From `2 files changed, 3 insertions(+), 1 deletion(-)`; nothing is printed where nothing differs. */

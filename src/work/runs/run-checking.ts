@@ -60,7 +60,7 @@ export class RunChecking {
     const [found] = await retryWhileUnavailable(() => this.database.work.run(KNOWN({ original })), signal);
     if (found === undefined) return null;
     const { timeoutSeconds: _limit, ...ran } = check;
-    return { id: newId(), ...ran, ...found, protectedChanged: [], workdirSha256: null, original };
+    return { id: newId(), ...ran, ...found, protectedChanged: [], workdirSha256: null, patchSha256: null, original };
   }
 }
 
