@@ -88,6 +88,14 @@ describe('Checks on the original (reference §26)', () => {
     expect(await found({}, await makeMember(service, { role: 'owner' }))).not.toEqual(first);
   });
 
+  it('that the time of a turn has cut short say nothing to other tasks', async () => {
+    const repository = { url: `file://${repositories.make('cut', { a: 'one\n' })}` };
+    const body = { repository, checks: [{ name: 'slow', command: 'sleep 3' }] };
+    const { id } = await work({ ...body, budget: { maxDurationSeconds: 4 } });
+    expect(await before(id)).toMatchObject([{ status: 'timed_out' }]);
+    expect(await before((await work(body)).id)).toMatchObject([{ status: 'passed' }]);
+  });
+
   it('without a repository see the attachments as they were stored, and nothing else', async () => {
     const { id: uploadId } = await upload(service, owner, 'stored\n', { name: 'a.txt' });
     model.server.script = held;

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import type { AgentInput } from '../../engine/agent/agent-engine.js';
 import type { Check, CheckResult, TaskChecks } from '../../engine/checks/check.js';
+import type { CheckedWork } from '../../engine/agent/input-checks.js';
 import { type CheckedTask, CheckRunner } from '../../engine/checks/check-runner.js';
 import { Database } from '../../platform/database/database.js';
 import { newId } from '../../platform/database/ids.js';
@@ -39,7 +40,8 @@ export class RunChecking {
         ...{ repairs, before, unknown, again, known },
         run: async (check, work) => {
           const done = await this.runner.run(checked, check, work);
-          if (work.phase === 'before') done.result.original = originalOf(run, task, input, check);
+          if (work.phase === 'before' && !wasCutShort(done.result, check, work))
+            done.result.original = originalOf(run, task, input, check);
           return done;
         },
       },
@@ -67,6 +69,10 @@ export class RunChecking {
 /** A check with another command is another one. */
 const isOf = (check: Check, seen: TaskInput['seen'][number]) =>
   check.name === seen.name && check.command === seen.command;
+
+/** By the time of its turn, which says nothing to another one. */
+const wasCutShort = ({ status }: CheckResult, { timeoutSeconds }: Check, { secondsLeft }: CheckedWork) =>
+  status === 'timed_out' && secondsLeft !== null && secondsLeft < timeoutSeconds;
 
 /** What a check runs on and with before the agent does, in one digest. Null without a repository: what was attached is another task's each time. */
 function originalOf(
