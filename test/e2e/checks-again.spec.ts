@@ -38,7 +38,10 @@ describe('Checks of a final task (reference §26)', () => {
     const { id } = await work({ checks: [failing, { name: 'two', command: 'false' }], maxRepairs: 0 });
     await owner.client.patch(`/v1/tasks/${id}`, { checks: [passing], maxRepairs: 2 });
     const answer = await again(id);
-    expect([answer.status, answer.body.task]).toMatchObject([202, { id, status: 'queued', checks: { status: 'pending' } }]);
+    expect([answer.status, answer.body.task]).toMatchObject([
+      202,
+      { id, status: 'queued', checks: { status: 'pending' } },
+    ]);
     expect(await finished(owner.client, id)).toMatchObject({
       status: 'completed',
       result: { text: 'Done.' },
@@ -73,6 +76,19 @@ describe('Checks of a final task (reference §26)', () => {
     await until('the checks to fail', async () => (await finished(owner.client, id)).statusReason?.code === 'checks_failed'); // prettier-ignore
     const messages = await readMessages(owner.client, id);
     expect(messages.at(-1)).toMatchObject({ status: 'queued', parts: [{ text: 'This, too.' }] });
+    expect(model.server.requests).toHaveLength(1);
+  });
+
+  it('that pass leave what waits to be read to the agent, too', async () => {
+    model.server.script = held;
+    const { id } = await createTask(owner.client, { content: 'Do it.', checks: [passing] });
+    await model.asked();
+    await owner.client.post(`/v1/tasks/${id}/messages`, { content: 'This, too.' });
+    await owner.client.post(`/v1/tasks/${id}/cancel`);
+    await finished(owner.client, id);
+    await again(id);
+    await until('the end', async () => (await finished(owner.client, id)).status === 'completed');
+    expect((await readMessages(owner.client, id)).at(-1)).toMatchObject({ status: 'queued' });
     expect(model.server.requests).toHaveLength(1);
   });
 

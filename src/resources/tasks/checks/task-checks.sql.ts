@@ -11,10 +11,14 @@ export type TaskCheckRow = typeof CHECK.row;
 export const PAGE = sql`
 SELECT ${CHECK} FROM task_checks c WHERE c.task_id = ${uuid('taskId')} ${newestFirst('c')}`.rows<TaskCheckRow>();
 
-/** A run of the checks alone, in the turn that has ended. No row: the task has none. The caller holds the task's lock. */
+/**
+ * A run of the checks alone, in the turn that has ended. What waits to be read by then goes on waiting when it ends (`COMPLETED`).
+ * No row: the task has none. The caller holds the task's lock.
+ */
 export const AGAIN = sql`
 WITH task AS (
-  UPDATE tasks SET status = 'queued', status_reason = NULL, finished_at = NULL, checked = NULL, updated_at = now(), archived = false
+  UPDATE tasks SET status = 'queued', status_reason = NULL, finished_at = NULL, checked = NULL, updated_at = now(), archived = false,
+    read_upto = last_seq
   WHERE id = ${uuid('taskId')} AND checks IS NOT NULL AND status IN (${statusesBefore('queued')})
   RETURNING id, workspace_id, paused)
 INSERT INTO runs (id, task_id, workspace_id, kind, status, traceparent)
