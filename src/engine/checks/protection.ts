@@ -1,6 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { Script } from 'node:vm';
 import { globToRegex } from '../agent/tools/glob.js';
+import { inWords } from './byte-paths.js';
 import { CheckError } from './check.js';
 
 /** Paths that a check names and the agent has changed: so many are told, by name. */
@@ -19,7 +20,7 @@ export type Protects = (paths: readonly string[]) => Promise<ReadonlySet<string>
  * {@link CheckError}. @param globs that {@link globFault} has nothing against.
  */
 export function protects(globs: readonly string[]): Protects {
-  const patterns = globs.map((glob) => new RegExp(globToRegex(glob), 'us'));
+  const patterns = [...globs, ...globs.flatMap(foldersOf)].map((glob) => new RegExp(globToRegex(glob), 'us'));
   return async (all) => {
     const found = new Set<string>();
     for (let from = 0; from < all.length; from += PATHS) {
@@ -28,6 +29,29 @@ export function protects(globs: readonly string[]): Protects {
     }
     return found;
   };
+}
+
+/** What lies in the folder of a check; the path as `bytePaths` has it. */
+export interface Entry {
+  path: string;
+  isLink: boolean;
+}
+
+/** The paths that are protected. A link may stand in the place of a protected folder, and what is reached through it is in none. */
+export async function protectedAmong(entries: readonly Entry[], isProtected: Protects): Promise<string[]> {
+  const asFolder = ({ path, isLink }: Entry) => (isLink ? [`${inWords(path)}/`] : []);
+  const found = await isProtected(entries.flatMap((entry) => [inWords(entry.path), ...asFolder(entry)]));
+  const among = entries.filter((entry) => [inWords(entry.path), ...asFolder(entry)].some((path) => found.has(path)));
+  return among.map(({ path }) => path);
+}
+
+/** The folders that a pattern names on the way to what it protects, with a slash behind: what is a mere star names none. */
+function foldersOf(glob: string): string[] {
+  const parts = glob.replace(/^\.?\//, '').split('/');
+  const folders = parts.slice(0, -1).map((_, at) => parts.slice(0, at + 1));
+  const named = folders.filter((folder) => !/^\**$/.test(folder.at(-1) ?? '')).map((folder) => `${folder.join('/')}/`);
+  // Of braces around a slash there is half.
+  return named.filter((folder) => globFault(folder) === null);
 }
 
 function matching(patterns: RegExp[], paths: string[]): string[] {

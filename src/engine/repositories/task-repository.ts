@@ -5,7 +5,7 @@ import type { Waits } from '../agent/waits.js';
 import type { InputRepository, LaidIn, PushEvent, RepositoryChanges } from '../agent/input-repository.js';
 import type { CheckedTurn } from '../checks/check.js';
 import { asRead, bytePaths, inWords, printedBytes } from '../checks/byte-paths.js';
-import type { Protects } from '../checks/protection.js';
+import { type Entry, protectedAmong, type Protects } from '../checks/protection.js';
 import { SandboxError, type RunResult, type SandboxSession } from '../sandbox/sandbox.js';
 import type { Base } from './clone.js';
 import { RepositoryError, TOO_LARGE } from './repository-error.js';
@@ -88,9 +88,7 @@ export class TaskRepository implements InputRepository {
     const printed = printedBytes();
     const how = { env, ...printed.how };
     await this.succeeds(session, FRESH_APPLY, how, 'The changes do not apply to the original commit.');
-    const differing = bytePaths(printed.bytes());
-    const found = await isProtected(differing.map(inWords));
-    const changed = differing.filter((path) => found.has(inWords(path)));
+    const changed = await protectedAmong(differing(printed.bytes()), isProtected);
     await session.writeFile(`${INPUT}/protected`, asRead(changed));
     await this.succeeds(session, FRESH_LAY, { env }, 'The changes were not laid in.');
     return { changed: changed.map(inWords), patchSha256: patch?.sha256() ?? null };
@@ -154,6 +152,12 @@ export class TaskRepository implements InputRepository {
       });
     }
   }
+}
+
+/** From `:100644 120000 DIGEST DIGEST T` and the path behind each. */
+function differing(printed: Buffer): Entry[] {
+  const all = bytePaths(printed);
+  return all.flatMap((path, at) => (at % 2 === 0 ? [] : [{ path, isLink: all[at - 1]?.split(' ')[1] === '120000' }]));
 }
 
 /** The same bytes, and their digest when they are read. */
