@@ -1,6 +1,7 @@
 import { bootWorker, useService } from '../harness/app.js';
 import { listChecks } from '../harness/checked.js';
 import { makeMember, type Member } from '../harness/client.js';
+import { createEnvironment } from '../harness/environments.js';
 import { upload } from '../harness/files.js';
 import { bash, HeldModel } from '../harness/held-model.js';
 import type { Answer, Script } from '../harness/model-server.js';
@@ -109,6 +110,14 @@ describe('Checks on the original (reference §26)', () => {
     expect(await before(id)).toMatchObject([{ output: './attachments/a.txt:stored\n' }]);
     const [after] = await listChecks(owner.client, id);
     expect(after?.output?.trim().split('\n').sort()).toEqual(['./attachments/a.txt:changed', './own.txt:own']);
+  });
+
+  it('find what the build of their environment has made, also when that was ready when the task began', async () => {
+    await createEnvironment(owner.client, { slug: 'node', setup: ['echo made >~/made.txt'] });
+    for (const name of ['first', 'second']) {
+      const { id } = await work({ environment: 'node', checks: [{ name, command: 'cat ~/made.txt' }] });
+      expect(await before(id)).toMatchObject([{ name, status: 'passed', output: 'made\n' }]);
+    }
   });
 
   it('of a check that a PATCH has brought run in the next turn', async () => {

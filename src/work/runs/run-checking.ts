@@ -9,7 +9,7 @@ import { newId } from '../../platform/database/ids.js';
 import { retryWhileUnavailable } from '../../platform/database/retry-while-unavailable.js';
 import { BuildStore } from '../environments/build-store.js';
 import type { ClaimedRun } from './claimed-run.js';
-import { KNOWN } from './run-checks.sql.js';
+import { BUILD, KNOWN } from './run-checks.sql.js';
 import type { TaskInput } from './run-loader.sql.js';
 
 /** What an engine checks the work of a run with (reference §26). */
@@ -24,7 +24,6 @@ export class RunChecking {
   /** The input with the checks of its task. */
   of(run: ClaimedRun, task: TaskInput, checks: TaskChecks, input: AgentInput): AgentInput {
     const { repairs, seen, again } = task;
-    const checked = this.taskOf(run, task, input);
     const known = async (check: Check) => {
       const original = originalOf(run, task, input, check);
       return original === null ? null : this.known(original, check, input.signal);
@@ -39,7 +38,7 @@ export class RunChecking {
         ...checks,
         ...{ repairs, before, unknown, again, known },
         run: async (check, work) => {
-          const done = await this.runner.run(checked, check, work);
+          const done = await this.runner.run(await this.taskOf(run, task, input), check, work);
           if (work.phase === 'before' && !wasCutShort(done.result, check, work))
             done.result.original = originalOf(run, task, input, check);
           return done;
@@ -48,13 +47,15 @@ export class RunChecking {
     };
   }
 
-  private taskOf(run: ClaimedRun, { build }: TaskInput, input: AgentInput): CheckedTask {
-    const { taskId, network = false, environment, files, project = [], repository = null } = input;
+  private async taskOf(run: ClaimedRun, { environment: its }: TaskInput, input: AgentInput): Promise<CheckedTask> {
+    const { taskId, network = false, environment, files, project = [], repository = null, signal } = input;
+    const [found] =
+      its === null ? [] : await retryWhileUnavailable(() => this.database.work.run(BUILD({ taskId })), signal);
     const prepare: CheckedTask['prepare'] =
-      build === null
+      found === undefined
         ? null
         : ({ workdir = '', home = '' }, owner) =>
-            this.builds.fill({ run, signal: input.signal }, build, { workdir, home }, owner);
+            this.builds.fill({ run, signal }, found.build, { workdir, home }, owner);
     return { taskId, network, environment, files, project, repository, prepare };
   }
 

@@ -16,6 +16,7 @@ import {
   uuid,
 } from '../../platform/database/sql.js';
 import { TaskCheck } from '../../resources/tasks/checks/task-check.entity.js';
+import type { ReadyBuild } from '../environments/build-store.js';
 import type { ClaimedRun } from './claimed-run.js';
 import { fenceWithRoom, PUBLISHED } from './run-files.sql.js';
 import { HOLD, PARTS, PROGRESS, PROGRESSES, TASK_ID, type Written } from './run-recorder.sql.js';
@@ -87,6 +88,13 @@ told_file AS (
   SELECT task.id, task.last_event + 2, 'file.published', published.id FROM task, published)`);
 /** No row, and nothing is written, also when the file does not fit. */
 export const ENDED_FILE = ended(WITH_FILE, raw('(SELECT id FROM published)'), TOLD_FILE, raw('2'));
+
+/** What the folders of a task began as. That is known when its run has begun, and not when that is loaded. */
+export const BUILD = sql`
+SELECT json_build_object('id', b.id, 'manifest', b.manifest, 'bytes', b.bytes) AS build FROM tasks t
+JOIN environment_builds b ON b.id = t.environment_build_id AND b.state = 'ready' WHERE t.id = ${uuid('taskId')}`.rows<{
+  build: ReadyBuild;
+}>();
 
 const FOUND = columns(TaskCheck, 'c', ['status', 'exitCode', 'durationMs', 'output', 'outputBytes', 'outputSha256']);
 /** What became of a check before, on what this digest says. */
