@@ -108,7 +108,7 @@ export class World {
       // Only those of a turn that has ended run again.
       if (path.endsWith('/checks')) {
         await this.service.db.query(`UPDATE runs SET status = 'finished' WHERE task_id = $1`, [id]);
-        await this.service.db.query(`UPDATE tasks SET status = 'completed', checks = '{"checks": [], "maxRepairs": 0}' WHERE id = $1`, [id]); // prettier-ignore
+        await this.service.db.query(`UPDATE tasks SET status = 'completed', turn = 1, checks = '{"checks": [], "maxRepairs": 0}' WHERE id = $1`, [id]); // prettier-ignore
       }
       return id;
     }

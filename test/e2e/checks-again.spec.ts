@@ -5,7 +5,7 @@ import { type ErrorBody, makeMember, type Member } from '../harness/client.js';
 import { HeldModel } from '../harness/held-model.js';
 import type { Answer, Script } from '../harness/model-server.js';
 import { useStreams } from '../harness/streams.js';
-import { createTask, finished, readMessages, readTask } from '../harness/tasks.js';
+import { createTask, finished, reaches, readMessages, readTask } from '../harness/tasks.js';
 import { until } from '../harness/until.js';
 
 const DONE: Answer = { text: 'Done.' };
@@ -38,7 +38,10 @@ describe('Checks of a final task (reference §26)', () => {
     const { id } = await work({ checks: [failing, { name: 'two', command: 'false' }], maxRepairs: 0 });
     await owner.client.patch(`/v1/tasks/${id}`, { checks: [passing], maxRepairs: 2 });
     const answer = await again(id);
-    expect([answer.status, answer.body.task]).toMatchObject([202, { id, status: 'queued', checks: { status: 'pending' } }]);
+    expect([answer.status, answer.body.task]).toMatchObject([
+      202,
+      { id, status: 'queued', checks: { status: 'pending' } },
+    ]);
     expect(await finished(owner.client, id)).toMatchObject({
       status: 'completed',
       result: { text: 'Done.' },
@@ -74,6 +77,43 @@ describe('Checks of a final task (reference §26)', () => {
     const messages = await readMessages(owner.client, id);
     expect(messages.at(-1)).toMatchObject({ status: 'queued', parts: [{ text: 'This, too.' }] });
     expect(model.server.requests).toHaveLength(1);
+  });
+
+  it('that pass leave what waits to be read to the agent, too', async () => {
+    model.server.script = held;
+    const { id } = await createTask(owner.client, { content: 'Do it.', checks: [passing] });
+    await model.asked();
+    await owner.client.post(`/v1/tasks/${id}/messages`, { content: 'This, too.' });
+    await owner.client.post(`/v1/tasks/${id}/cancel`);
+    await finished(owner.client, id);
+    await again(id);
+    await until('the end', async () => (await finished(owner.client, id)).status === 'completed');
+    expect((await readMessages(owner.client, id)).at(-1)).toMatchObject({ status: 'queued' });
+    expect(model.server.requests).toHaveLength(1);
+  });
+
+  it('fail when a PATCH takes them away under way', async () => {
+    const { id } = await work({ checks: [{ name: 'slow', command: 'sleep 3' }] });
+    await again(id);
+    await reaches(owner.client, id, 'running');
+    await owner.client.patch(`/v1/tasks/${id}`, { checks: [] });
+    const { status, statusReason } = await finished(owner.client, id);
+    const told = await listChecks(owner.client, id);
+    // They may have begun by then; what they said counts.
+    expect([status, statusReason?.code ?? null, told.length]).toEqual(
+      told.length === 1 ? ['failed', 'checks_unavailable', 1] : ['completed', null, 2],
+    );
+  });
+
+  it('of a task that was cancelled amid them are pending, and so are those of a fork', async () => {
+    const { id: made } = await work({ checks: [passing] });
+    const fork = await owner.client.post<{ task: object }>(`/v1/tasks/${made}/fork`, {}, { headers: { 'Idempotency-Key': made } }); // prettier-ignore
+    expect(fork.body.task).toMatchObject({ status: 'completed', checks: { status: 'pending', passed: 0 } });
+    const { id } = await createTask(owner.client, { content: 'Do it.', checks: [{ name: 'long', command: 'sleep 60', protect: ['a'] }], budget: { maxDurationSeconds: 60 } }); // prettier-ignore
+    await again(made);
+    await finished(owner.client, made);
+    await owner.client.post(`/v1/tasks/${id}/cancel`);
+    expect(await readTask(owner.client, id)).toMatchObject({ status: 'cancelled', checks: { status: 'pending' } });
   });
 
   it('are refused while it is not final, where there are none, and to others', async () => {

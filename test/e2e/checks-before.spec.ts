@@ -1,6 +1,7 @@
 import { bootWorker, useService } from '../harness/app.js';
 import { listChecks } from '../harness/checked.js';
 import { makeMember, type Member } from '../harness/client.js';
+import { createEnvironment } from '../harness/environments.js';
 import { upload } from '../harness/files.js';
 import { bash, HeldModel } from '../harness/held-model.js';
 import type { Answer, Script } from '../harness/model-server.js';
@@ -88,6 +89,14 @@ describe('Checks on the original (reference §26)', () => {
     expect(await found({}, await makeMember(service, { role: 'owner' }))).not.toEqual(first);
   });
 
+  it('that the time of a turn has cut short say nothing to other tasks', async () => {
+    const repository = { url: `file://${repositories.make('cut', { a: 'one\n' })}` };
+    const body = { repository, checks: [{ name: 'slow', command: 'sleep 3' }] };
+    const { id } = await work({ ...body, budget: { maxDurationSeconds: 4 } });
+    expect(await before(id)).toMatchObject([{ status: 'timed_out' }]);
+    expect(await before((await work(body)).id)).toMatchObject([{ status: 'passed' }]);
+  });
+
   it('without a repository see the attachments as they were stored, and nothing else', async () => {
     const { id: uploadId } = await upload(service, owner, 'stored\n', { name: 'a.txt' });
     model.server.script = held;
@@ -101,6 +110,14 @@ describe('Checks on the original (reference §26)', () => {
     expect(await before(id)).toMatchObject([{ output: './attachments/a.txt:stored\n' }]);
     const [after] = await listChecks(owner.client, id);
     expect(after?.output?.trim().split('\n').sort()).toEqual(['./attachments/a.txt:changed', './own.txt:own']);
+  });
+
+  it('find what the build of their environment has made, also when that was ready when the task began', async () => {
+    await createEnvironment(owner.client, { slug: 'node', setup: ['echo made >~/made.txt'] });
+    for (const name of ['first', 'second']) {
+      const { id } = await work({ environment: 'node', checks: [{ name, command: 'cat ~/made.txt' }] });
+      expect(await before(id)).toMatchObject([{ name, status: 'passed', output: 'made\n' }]);
+    }
   });
 
   it('of a check that a PATCH has brought run in the next turn', async () => {

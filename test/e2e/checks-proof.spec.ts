@@ -90,6 +90,23 @@ describe('The proof of what checks said (reference §26)', () => {
     expect(JSON.parse((await fileOf(task.id, 'proof.json')).toString())).toEqual(proof);
   });
 
+  it('names the patch that was checked, and no file that the agent has given its name', async () => {
+    const url = `file://${repositories.make('forged', { 'a.txt': 'one\n' })}`;
+    const publish = call('publish', { path: 'forged', name: 'changes.patch' });
+    const proven = async (command: string) => {
+      const content = script(call('bash', { command }), publish, { text: 'Done.' });
+      const { id } = await createTask(owner.client, { content, repository: { url }, checks: [{ name: 'one', command: 'true' }] }); // prettier-ignore
+      expect((await finished(owner.client, id)).status).toBe('completed');
+      const { body } = await owner.client.get<{ files: { name: string; size: number }[] }>(`/v1/tasks/${id}/files`);
+      const { statement } = (await verifyProof(await proofOf(id), { origin: service.url })) as unknown as { statement: Statement }; // prettier-ignore
+      const of = statement.subject.filter(({ name }) => name === 'changes.patch').map(({ digest }) => digest['sha256']);
+      return [body.files.filter(({ name }) => name === 'changes.patch').length, of];
+    };
+    expect(await proven('echo forged >forged')).toEqual([1, []]);
+    const [files, of] = await proven('echo forged >forged; echo two >repo/a.txt');
+    expect([files, of]).toEqual([2, [expect.not.stringContaining(sha256('forged\n'))]]);
+  });
+
   it('without a repository names the files that were checked; one that failed says so', async () => {
     const task = await work('mkdir -p b; echo one >a; echo two >b/run; chmod +x b/run; ln -s a link; echo x >"ü"', { checks: [{ name: 'never', command: 'echo no; false' }] }); // prettier-ignore
     expect(task.statusReason).toMatchObject({ code: 'checks_failed' });

@@ -156,6 +156,14 @@ describe('Checks of a task (reference §26)', () => {
     expect([task.status, ...(await listed(task.id))]).toMatchObject(['completed', { output: 'expected\na\n' }]);
   }); // prettier-ignore
 
+  it.each(['a workdir', 'a repository'])('in %s a link in the place of a protected folder is not there', async (place) => {
+    const whole = place === 'a workdir' ? {} : { repository: { url: `file://${repositories.make('linked', { src: 'x\n' })}` } };
+    agent([bash('[ -d repo ] && cd repo; mkdir other; echo cheat >other/a; for link in modules conf/sub kept; do mkdir -p $(dirname $link); ln -s $PWD/other $link; ln -sfnr other $link; done')]);
+    const protect = ['modules/**', 'conf/sub/a', 'kept.txt'];
+    const task = await work({ ...whole, checks: [{ name: 'links', command: 'cat modules/a conf/sub/a kept/a 2>/dev/null; true', protect }] });
+    expect([task.status, ...(await listed(task.id))]).toMatchObject(['completed', { output: 'cheat\n', protectedChanged: ['conf/sub', 'modules'] }]);
+  }); // prettier-ignore
+
   it('one that takes too long has timed out, and what it writes is kept at its end', async () => {
     agent([]);
     const long = { name: 'long', command: 'seq 1 30000; sleep 60', timeoutSeconds: 1 };
@@ -228,6 +236,11 @@ describe('Checks of a task (reference §26)', () => {
     const { id } = await work({ checks: [failing] });
     await service.db.query(`UPDATE workspaces SET transparency = '{text}' WHERE id = $1`, [owner.workspace.id]);
     expect(await listed(id)).toMatchObject([{ name: 'done', command: null, output: null, status: 'passed' }]);
+    agent([]);
+    const failed = await work({ checks: [{ ...failing, command: 'echo seen; false' }], maxRepairs: 1 });
+    await service.db.query(`UPDATE workspaces SET transparency = '{text,data}' WHERE id = $1`, [owner.workspace.id]);
+    const parts = (await readMessages(owner.client, failed.id)).flatMap((message) => message.parts);
+    expect(parts.filter(({ type }) => type === 'data')).toMatchObject([{ data: { failed: [{ name: 'done', output: null, exitCode: 1 }] } }]); // prettier-ignore
   });
 
   it('are told: each as it begins and ends, to streams, lists of events and webhooks', async () => {
@@ -258,6 +271,8 @@ describe('Checks of a task (reference §26)', () => {
     ['checks', [{ name: 'a', command: 'true', protect: ['../x'] }]],
     ['checks', [{ name: 'a', command: 'true', protect: ['/etc/passwd'] }]],
     ['checks', [{ name: 'a', command: 'true', protect: ['{a'] }]],
+    ['checks', [{ name: 'a', command: 'true', protect: ['test/'] }]],
+    ['checks', [{ name: 'a', command: 'true', protect: ['!test/**'] }]],
     ['checks', [{ name: 'a', command: 'true', timeoutSeconds: 0 }]],
     ['checks', [{ name: 'a', command: 'true', other: 1 }]],
     ['checks', 'npm test'],

@@ -55,7 +55,7 @@ export const HANDED_IN: InputRepository = {
       reopen: () => Promise.reject(new Error('There is no patch.')),
       close: () => Promise.resolve(),
     }),
-  layFresh: () => Promise.resolve([]),
+  layFresh: () => Promise.resolve({ changed: [], patchSha256: null }),
   branch: null,
   async *push() {},
 };

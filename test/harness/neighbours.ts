@@ -212,8 +212,8 @@ async function useKeys({ rows }: World, client: Client, ids: Case['ids']): Promi
     const path = template.replace('{taskId}', ids.ownTask).replace('{automationId}', ids.ownAutomation);
     const json = { ...(body as object), ...once(template) } as Record<string, unknown>;
     const answer = await client.request(method, path, { headers, ...(body === undefined ? {} : { json }) });
-    // The answer to a question has a suite of its own: here it is refused, and the key stays free.
-    if (answer.status >= 300 && !template.endsWith('/interaction')) throw new Error(`${path}: ${answer.text}`);
+    // The answer to a question has a suite of its own, and so have checks: here they are refused, and the key stays free.
+    if (answer.status >= 300 && !/\/(interaction|checks)$/.test(template)) throw new Error(`${path}: ${answer.text}`);
     found.set(`${method} ${template}`, { path, json });
   }
   return found;

@@ -216,6 +216,7 @@ export type AgentEvent =
       told: { messageId: string; parts: StoredPart[] } | null;
       /** As of {@link CheckResult}. */
       workdirSha256: string | null;
+      patchSha256: string | null;
     }
   | PushEvent
   | { type: 'push_failed' | 'patch_omitted'; messageId: string; parts: StoredPart[] }

@@ -22,17 +22,23 @@ export type Passed = { passed: true } & CheckedTurn;
 export type Verdict = Passed | { again: ConversationMessage } | { failed: Failure };
 
 export const PASSED: Passed = { passed: true, results: [], before: [] };
-/** What is not known cannot be checked. */
-export const UNKNOWN: Verdict = { failed: unavailable('the changes of the task are not known') };
+const UNKNOWN: Verdict = { failed: unavailable('the changes of the task are not known') };
+/** They were to run again, and a PATCH has taken them away since. */
+export const NONE_LEFT: Verdict = { failed: unavailable('the task has none any more') };
 
-/** Carries out all checks of a task on what the turn has come to. @param changes null without a repository. */
+/** Carries out all checks of a task on what the turn has come to. @param changes null without a repository; what is not known cannot be checked. */
 export async function* runChecks(
   checks: InputChecks,
   input: CheckingInput,
-  changes: RepositoryChanges | null,
+  changes: RepositoryChanges | null | 'unknown',
   repairs: number,
   limits: TurnLimits,
 ): Steps<Verdict> {
+  if (changes === 'unknown') {
+    const unseen = { names: [], workdirSha256: null, patchSha256: null };
+    yield { type: 'checks', round: repairs, status: 'error', told: null, ...unseen };
+    return UNKNOWN;
+  }
   const left = () => limits.secondsLeft();
   const results = yield* inLanes(checks.checks, input, { phase: 'after', round: repairs }, left, (check, work) =>
     checks.run(check, { ...work, changes }),
@@ -46,8 +52,9 @@ export async function* runChecks(
   const mayGoOn = status === 'failed' && !checks.again && repairs < checks.maxRepairs && over === null;
   const told = mayGoOn ? { messageId: newId(), parts: partsOf(failed, repairs, checks.maxRepairs) } : null;
   const workdirSha256 = results.find((one) => one.workdirSha256 !== null)?.workdirSha256 ?? null;
+  const patchSha256 = results.find((one) => one.patchSha256 !== null)?.patchSha256 ?? null;
   const names = results.map(({ name }) => name);
-  yield { type: 'checks', round: repairs, names, status, told, workdirSha256 };
+  yield { type: 'checks', round: repairs, names, status, told, workdirSha256, patchSha256 };
   if (status === 'passed') return { passed: true, results, before: checks.before };
   // The time of the turn has ended it, and not what it found.
   if (limits.secondsLeft() === 0 && over !== null) return { failed: over };

@@ -1,5 +1,6 @@
 // The repository of a task as an engine has it (reference §15).
 import type { CheckedTurn } from '../checks/check.js';
+import type { Protects } from '../checks/protection.js';
 import type { PushRecord } from '../repositories/push-record.js';
 import type { OpenedFile, SandboxSession } from '../sandbox/sandbox.js';
 import type { Waits } from './waits.js';
@@ -11,6 +12,14 @@ export interface ChangeCounts {
   deletions: number;
   /** Whether there is no patch because it is too large. Absent as false: tasks of earlier versions. */
   patchOmitted?: boolean;
+}
+
+/** What a clean clone was laid out with. */
+export interface LaidIn {
+  /** Protected paths that the agent had changed. */
+  changed: string[];
+  /** Of the bytes of the patch, in hexadecimal; null without one. */
+  patchSha256: string | null;
 }
 
 /** What a task has made of its repository. */
@@ -40,13 +49,9 @@ export interface InputRepository {
   changes(session: SandboxSession): Promise<RepositoryChanges>;
   /**
    * Lays a clean clone of the original commit with the changes into the empty folders of a check: nothing else of the agent comes along. A path that is
-   * protected is as in the commit. Resolves with those that the agent had changed. `null`: without changes.
+   * protected is as in the commit. `null`: without changes.
    */
-  layFresh(
-    session: SandboxSession,
-    changes: RepositoryChanges | null,
-    isProtected: (path: string) => boolean,
-  ): Promise<string[]>;
+  layFresh(session: SandboxSession, changes: RepositoryChanges | null, isProtected: Protects): Promise<LaidIn>;
   /** The branch that the changes are pushed to; null when they are not. */
   readonly branch: string | null;
   /**

@@ -14,7 +14,7 @@ import {
 } from './agent-engine.js';
 import { secretsToUse } from './approval.js';
 import { beside, checkOriginal } from './check-lanes.js';
-import { answered, PASSED, runChecks, UNKNOWN } from './check-steps.js';
+import { answered, NONE_LEFT, PASSED, runChecks } from './check-steps.js';
 import { ContextCompactor } from './context/context-compactor.js';
 import { ContextSize } from './context/context-size.js';
 import { ContextWindows } from './context/context-windows.js';
@@ -159,8 +159,8 @@ function verifying(input: AgentInput, limits: TurnLimits): Verify {
   return async function* (changes) {
     const { checks = null, checksNow } = input;
     const now = checksNow === undefined ? checks : await checksNow();
-    if (now === null) return PASSED;
-    return changes === 'unknown' ? UNKNOWN : yield* runChecks(now, input, changes, now.repairs, limits);
+    if (now === null) return checks?.again === true ? NONE_LEFT : PASSED;
+    return yield* runChecks(now, input, changes, now.repairs, limits);
   };
 }
 

@@ -7,7 +7,9 @@ import { AgentBench, assistant, call, user } from '../../../test/harness/agent.j
 import { type Script, steps } from '../../../test/harness/model-server.js';
 import { until } from '../../../test/harness/until.js';
 import { Plugin } from '../../platform/plugins/plugin.js';
+import { untilAborted } from './abort.js';
 import type { AgentEvent } from './agent-engine.js';
+import type { InputChecks } from './input-checks.js';
 import { AgentTool, type ToolOutcome } from './agent-tool.js';
 
 let bench: AgentBench;
@@ -69,6 +71,33 @@ describe('The loop stops', () => {
     expect(results(events)).toMatchObject([{ output: { stdout: '1\n' } }, { output: { stdout: '2\n' } }]);
     expect(bench.server?.requests).toHaveLength(1);
     expect(bench.sandbox).toMatchObject({ opened: 1, closed: 1 });
+  });
+
+  it('told that the worker stops while checks run beside it, it carries out the step that it has begun', async () => {
+    await start(steps({ calls: [bash('until [ -e go ]; do sleep 0.01; done; echo 1')] }, { text: '' }));
+    const controller = new AbortController();
+    const check = {
+      name: 'slow',
+      command: 'sleep 600',
+      timeoutSeconds: 600,
+      required: true,
+      protect: [],
+      network: false,
+    };
+    let givenUp = false;
+    const run: InputChecks['run'] = (_, { signal }) =>
+      untilAborted(new Promise<never>(() => undefined), signal).finally(() => (givenUp = true));
+    const known = () => Promise.resolve(null);
+    const checks: InputChecks = { checks: [check], maxRepairs: 0, repairs: 0, before: [], unknown: [check], again: false, known, run }; // prettier-ignore
+    const events: AgentEvent[] = [];
+    const running = bench.run(bench.input('Go', { stopping: controller.signal, checks }), (event) => (events.push(event), [])); // prettier-ignore
+    await until('a command', () => bench.sandbox.commands.length === 1);
+    const reason = new Error('stopping');
+    controller.abort(reason);
+    await until('the end of the check', () => givenUp);
+    writeFileSync(join(bench.sandbox.folder, 'go'), '');
+    await expect(running).rejects.toBe(reason);
+    expect(results(events)).toMatchObject([{ output: { stdout: '1\n' } }]);
   });
 
   it('told that the worker stops before it begins, it does not go on with the step of an earlier run', async () => {

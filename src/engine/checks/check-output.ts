@@ -16,6 +16,8 @@ export class CheckOutput {
   private keptBytes = 0;
   private bytes = 0;
   private file: FileHandle | null = null;
+  /** There is none any more, and none is begun again: it would have a part of the output. */
+  private discarded = false;
   private writing: Promise<void> = Promise.resolve();
 
   /** @param folder for the file. @param most bytes that the file may have; of a longer output there is none. */
@@ -51,13 +53,17 @@ export class CheckOutput {
   async discard(): Promise<void> {
     const { file } = this;
     this.file = null;
+    this.discarded = true;
     await file?.close().catch(() => undefined);
   }
 
   private async write(chunk: Buffer): Promise<void> {
+    if (this.discarded) return;
     if (this.bytes > this.most) return this.discard();
-    this.file ??= await this.open();
-    await this.file.appendFile(chunk);
+    const file = (this.file ??= await this.open());
+    // Meanwhile.
+    if (this.discarded) return this.discard();
+    await file.appendFile(chunk);
   }
 
   private async open(): Promise<FileHandle> {

@@ -5,7 +5,7 @@ import { Env } from '../../platform/config/env.js';
 import { newId } from '../../platform/database/ids.js';
 import type { InputFile } from '../agent/agent-engine.js';
 import type { CheckedWork } from '../agent/input-checks.js';
-import type { InputRepository } from '../agent/input-repository.js';
+import type { InputRepository, LaidIn } from '../agent/input-repository.js';
 import { RepositoryError } from '../repositories/repository-error.js';
 import { type RunResult, SandboxError, type SandboxSession, type SharedFile } from '../sandbox/sandbox.js';
 import { SandboxSelector } from '../sandbox/sandbox-selector.js';
@@ -16,7 +16,7 @@ import { CheckOutput } from './check-output.js';
 import { copyWorkdir, putBack } from './copied-workdir.js';
 import { workdirDigest } from './workdir-digest.js';
 import { listingOf } from './workdir-listing.js';
-import { protects, told } from './protection.js';
+import { type Protects, protects, told } from './protection.js';
 
 /** Fills the folders that a check begins with, as {@link Sandbox.restore} has it. */
 type Fill = (folders: Record<string, string>, owner: number | null) => Promise<void>;
@@ -57,7 +57,7 @@ export class CheckRunner {
       if (work.signal.aborted) await output.discard();
       work.signal.throwIfAborted();
       this.logger.warn({ taskId: task.taskId, msg: `The check ${check.name} of task ${task.taskId} was not carried out: ${withCause(error)}` }); // prettier-ignore
-      found = { status: 'error', exitCode: null, protectedChanged: [], workdirSha256: null };
+      found = { status: 'error', exitCode: null, protectedChanged: [], workdirSha256: null, patchSha256: null };
       void output.add(Buffer.from(`${reasonOf(error)}\n`));
     }
     const { timeoutSeconds: _limit, ...ran } = check;
@@ -84,7 +84,7 @@ export class CheckRunner {
       try {
         const listed = task.repository === null && work.digest;
         const workdirSha256 = listed ? workdirDigest(await listingOf(session)) : null;
-        const changed = await this.layIn(task, check, work, session);
+        const { changed, patchSha256 } = await this.layIn(task, check, work, session);
         const protectedChanged = work.phase === 'before' ? [] : told(changed);
         const { timeoutSeconds, command } = check;
         const result = await session.run(command, {
@@ -101,7 +101,7 @@ export class CheckRunner {
           keepsOutput: () => true,
         });
         if (result.killed !== null) void output.add(Buffer.from(`\n${inWords(result.killed)}\n`));
-        return { ...verdictOf(result), protectedChanged, workdirSha256 };
+        return { ...verdictOf(result), protectedChanged, workdirSha256, patchSha256 };
       } finally {
         await session.close();
       }
@@ -124,14 +124,18 @@ export class CheckRunner {
     });
   }
 
-  private async layIn(task: CheckedTask, check: Check, work: CheckedWork, session: SandboxSession): Promise<string[]> {
+  private async layIn(task: CheckedTask, check: Check, work: CheckedWork, session: SandboxSession): Promise<LaidIn> {
     const isProtected = protects(check.protect);
     if (task.repository !== null) return task.repository.layFresh(session, work.changes, isProtected);
-    return putBack(session, task.files, work.phase === 'before' ? () => true : isProtected);
+    const changed = await putBack(session, task.files, work.phase === 'before' ? allOfThem : isProtected);
+    return { changed, patchSha256: null };
   }
 }
 
-type Found = Pick<CheckResult, 'status' | 'exitCode' | 'protectedChanged' | 'workdirSha256'>;
+/** On the original the files are as they were stored. */
+const allOfThem: Protects = (paths) => Promise.resolve(new Set(paths));
+
+type Found = Pick<CheckResult, 'status' | 'exitCode' | 'protectedChanged' | 'workdirSha256' | 'patchSha256'>;
 
 function verdictOf({ exitCode, killed }: RunResult): { status: CheckStatus; exitCode: number | null } {
   if (killed === 'timeout') return { status: 'timed_out', exitCode: null };

@@ -46,6 +46,8 @@ export interface CheckResult extends Omit<Check, 'timeoutSeconds'> {
   protectedChanged: string[];
   /** Of a task without a repository: the `workdirDigest` of what it began with, protected files as the agent left them; and of one check of a round at least; else null. */
   workdirSha256: string | null;
+  /** Of a task with a repository: of the patch that it began with, in hexadecimal; null without one. */
+  patchSha256: string | null;
   /** Of one `before`: what it has run on and with, in one digest, where others may run on the same (`originalOf`). Null: not. */
   original: string | null;
 }

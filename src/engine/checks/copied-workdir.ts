@@ -7,6 +7,7 @@ import type { InputFile } from '../agent/agent-engine.js';
 import { needProgram, run } from '../sandbox/host.js';
 import { SandboxFileError, type SandboxSession } from '../sandbox/sandbox.js';
 import { CheckError } from './check.js';
+import { type Entry, protectedAmong, type Protects } from './protection.js';
 import { asRead, bytePaths, inBytes, inWords, printedBytes } from './byte-paths.js';
 
 const PUT_BACK = readFileSync(new URL('./put-back.sh', import.meta.url), 'utf8');
@@ -26,11 +27,12 @@ export async function copyWorkdir(from: string, to: string, owner: number | null
 export async function putBack(
   session: SandboxSession,
   files: readonly InputFile[],
-  isProtected: (path: string) => boolean,
+  isProtected: Protects,
 ): Promise<string[]> {
-  const stored = files.filter(({ path }) => isProtected(path));
+  const among = await isProtected(files.map(({ path }) => path));
+  const stored = files.filter(({ path }) => among.has(path));
   const listed = await makeRoom(session, stored);
-  const there = new Set(listed.filter((path) => isProtected(inWords(path))));
+  const there = new Set(await protectedAmong(listed, isProtected));
   const changed: string[] = [];
   for (const file of stored) {
     if (there.delete(inBytes(file.path)) && (await same(session, file))) continue;
@@ -46,13 +48,13 @@ export async function putBack(
   return [...changed, ...[...there].map(inWords)];
 }
 
-/** Resolves with all files that are there then, as {@link bytePaths} has them. */
-async function makeRoom(session: SandboxSession, stored: readonly InputFile[]): Promise<string[]> {
+/** Resolves with all files that are there then. */
+async function makeRoom(session: SandboxSession, stored: readonly InputFile[]): Promise<Entry[]> {
   const stdin = asRead(stored.map(({ path }) => inBytes(path)));
   const printed = printedBytes();
   const { exitCode } = await session.run(PUT_BACK, { stdin, ...printed.how });
   if (exitCode !== 0) throw new CheckError('The files of the workdir could not be listed.');
-  return bytePaths(printed.bytes());
+  return bytePaths(printed.bytes()).map((line) => ({ path: line.slice(1), isLink: line.startsWith('l') }));
 }
 
 async function same(session: SandboxSession, file: InputFile): Promise<boolean> {

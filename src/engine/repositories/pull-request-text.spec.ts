@@ -10,6 +10,7 @@ const result = (name: string, more: Partial<CheckResult> = {}): CheckResult => (
     outputBytes: 9,
     outputSha256: '',
     workdirSha256: null,
+    patchSha256: null,
     original: null,
   },
   protectedChanged: [],

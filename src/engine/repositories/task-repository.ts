@@ -1,8 +1,11 @@
+import { createHash } from 'node:crypto';
 import { createReadStream, readFileSync } from 'node:fs';
+import { Readable } from 'node:stream';
 import type { Waits } from '../agent/waits.js';
-import type { InputRepository, PushEvent, RepositoryChanges } from '../agent/input-repository.js';
+import type { InputRepository, LaidIn, PushEvent, RepositoryChanges } from '../agent/input-repository.js';
 import type { CheckedTurn } from '../checks/check.js';
 import { asRead, bytePaths, inWords, printedBytes } from '../checks/byte-paths.js';
+import { type Entry, protectedAmong, type Protects } from '../checks/protection.js';
 import { SandboxError, type RunResult, type SandboxSession } from '../sandbox/sandbox.js';
 import type { Base } from './clone.js';
 import { RepositoryError, TOO_LARGE } from './repository-error.js';
@@ -77,25 +80,21 @@ export class TaskRepository implements InputRepository {
   }
 
   /** As of {@link InputRepository}. */
-  async layFresh(
-    session: SandboxSession,
-    changes: RepositoryChanges | null,
-    isProtected: (path: string) => boolean,
-  ): Promise<string[]> {
+  async layFresh(session: SandboxSession, changes: RepositoryChanges | null, isProtected: Protects): Promise<LaidIn> {
     const { commit, branch } = this.cloned();
     const clone = { COMMIT: commit, BRANCH: branch ?? 'main', DETACHED: branch === null ? 'yes' : '', SOURCE: this.about.url }; // prettier-ignore
-    const differs = changes !== null && changes.counted.files > 0;
-    if (differs) await session.writeFile(`${INPUT}/patch`, (await changes.reopen()).content);
+    const patch = changes === null || changes.counted.files === 0 ? null : hashed((await changes.reopen()).content);
+    if (patch !== null) await session.writeFile(`${INPUT}/patch`, patch.content);
     const env = { ...clone, INPUT, ...GONE_SOON };
     const stdin = createReadStream(this.store.files(this.about.taskId));
     const printed = printedBytes();
     await this.succeeds(session, FRESH_APPLY, { env, stdin, ...printed.how }, 'The changes were not laid in.');
     // The files of the commit lie there.
-    if (!differs) return [];
-    const changed = bytePaths(printed.bytes()).filter((path) => isProtected(inWords(path)));
+    if (patch === null) return { changed: [], patchSha256: null };
+    const changed = await protectedAmong(differing(printed.bytes()), isProtected);
     await session.writeFile(`${INPUT}/protected`, asRead(changed));
     await this.succeeds(session, FRESH_LAY, { env }, 'The changes were not laid in.');
-    return changed.map(inWords);
+    return { changed: changed.map(inWords), patchSha256: patch.sha256() };
   }
 
   async *push(changes: RepositoryChanges | null, checked: CheckedTurn): AsyncGenerator<PushEvent, void, unknown> {
@@ -156,6 +155,24 @@ export class TaskRepository implements InputRepository {
       });
     }
   }
+}
+
+/** From `:100644 120000 DIGEST DIGEST T` and the path behind each. */
+function differing(printed: Buffer): Entry[] {
+  const all = bytePaths(printed);
+  return all.flatMap((path, at) => (at % 2 === 0 ? [] : [{ path, isLink: all[at - 1]?.split(' ')[1] === '120000' }]));
+}
+
+/** The same bytes, and their digest when they are read. */
+function hashed(bytes: Readable): { content: Readable; sha256: () => string } {
+  const hash = createHash('sha256');
+  async function* read(): AsyncGenerator<Buffer> {
+    for await (const chunk of bytes as AsyncIterable<Buffer>) {
+      hash.update(chunk);
+      yield chunk;
+    }
+  }
+  return { content: Readable.from(read()), sha256: () => hash.digest('hex') };
 }
 
 /** From `2 files changed, 3 insertions(+), 1 deletion(-)`; nothing is printed where nothing differs. */

@@ -30,7 +30,7 @@ export interface ProofFacts {
   repository: { url: string; commit: string } | null;
   /** Of a task without a repository: `workdirDigest` of what the checks saw. Null with one. */
   workdirSha256: string | null;
-  /** Of the bytes of `changes.patch`, in hexadecimal; null where nothing was changed, or without a repository. */
+  /** Of the patch that the checks began with, in hexadecimal; null where nothing was changed, or without a repository. */
   patchSha256: string | null;
   environment: { slug: string; version: number } | null;
   /** In the order in which they ran: `before`, then each round. */

@@ -35,7 +35,7 @@ export function statementOf(facts: ProofFacts, version: string, audit: AuditSeal
         turn,
         workspace: workspace.slug,
         finishedAt: finishedAt.toISOString(),
-        checks: facts.checks.map(seen),
+        checks: facts.checks.filter((check) => last.some((one) => isOf(one, check))).map(seen),
         audit,
       },
     },
@@ -67,6 +67,9 @@ function configurationOf({ checks, repository, environment, model }: ProofFacts,
     { name: 'model', uri: `millwright:model/${encodeURIComponent(model)}` },
   ];
 } // prettier-ignore
+
+/** With another command it is another check, whatever its name is. */
+const isOf = (one: CheckFact, other: CheckFact) => one.name === other.name && one.command === other.command;
 
 const seen = ({ name, phase, round, status, exitCode, durationMs, outputSha256, protectedChanged }: CheckFact) => ({
   name,

@@ -109,7 +109,7 @@ answer AS (
 task AS (
   INSERT INTO tasks AS t (id, workspace_id, created_by, title, status, finished_at, model, effort, budget, metadata, tags, opening,
     message_count, last_seq, last_event, turn, project_id, approvals, when_blocked, repository, output_schema, changes,
-    result_text, result_output, result_file_ids, environment_id, environment_version, environment_build_id, checks, checked, forked_from)
+    result_text, result_output, result_file_ids, environment_id, environment_version, environment_build_id, checks, forked_from)
   SELECT ${TASK_ID}, ${WORKSPACE}, ${USER}, coalesce(${textOrNull('title')}, source.title),
     CASE WHEN ${RUN_ID} IS NULL THEN 'completed' ELSE 'queued' END, CASE WHEN ${RUN_ID} IS NULL THEN now() END,
     ${MODEL}, ${textOrNull('effort')}, CASE WHEN ${bool('setsBudget')} THEN ${jsonb<Budget | null>()('budget')} ELSE source.budget END,
@@ -125,7 +125,6 @@ task AS (
     (SELECT id FROM environment), (SELECT version FROM environment),
     (SELECT b.id FROM environment_builds b WHERE b.id = source.environment_build_id FOR KEY SHARE),
     CASE WHEN ${bool('setsChecks')} THEN ${jsonb<TaskChecks | null>()('checks')} ELSE source.checks END,
-    CASE WHEN source.turn = ${TURN} AND ${RUN_ID} IS NULL THEN source.checked END,
     jsonb_build_object('taskId', source.id, 'turn', ${TURN}, 'isolated', NOT source.network_allowed)
   FROM source, said, answer
   RETURNING t.id, t.last_seq),

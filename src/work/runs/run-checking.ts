@@ -2,13 +2,14 @@ import { createHash } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import type { AgentInput } from '../../engine/agent/agent-engine.js';
 import type { Check, CheckResult, TaskChecks } from '../../engine/checks/check.js';
+import type { CheckedWork } from '../../engine/agent/input-checks.js';
 import { type CheckedTask, CheckRunner } from '../../engine/checks/check-runner.js';
 import { Database } from '../../platform/database/database.js';
 import { newId } from '../../platform/database/ids.js';
 import { retryWhileUnavailable } from '../../platform/database/retry-while-unavailable.js';
 import { BuildStore } from '../environments/build-store.js';
 import type { ClaimedRun } from './claimed-run.js';
-import { KNOWN } from './run-checks.sql.js';
+import { BUILD, KNOWN } from './run-checks.sql.js';
 import type { TaskInput } from './run-loader.sql.js';
 
 /** What an engine checks the work of a run with (reference §26). */
@@ -23,7 +24,6 @@ export class RunChecking {
   /** The input with the checks of its task. */
   of(run: ClaimedRun, task: TaskInput, checks: TaskChecks, input: AgentInput): AgentInput {
     const { repairs, seen, again } = task;
-    const checked = this.taskOf(run, task, input);
     const known = async (check: Check) => {
       const original = originalOf(run, task, input, check);
       return original === null ? null : this.known(original, check, input.signal);
@@ -38,21 +38,24 @@ export class RunChecking {
         ...checks,
         ...{ repairs, before, unknown, again, known },
         run: async (check, work) => {
-          const done = await this.runner.run(checked, check, work);
-          if (work.phase === 'before') done.result.original = originalOf(run, task, input, check);
+          const done = await this.runner.run(await this.taskOf(run, task, input), check, work);
+          if (work.phase === 'before' && !wasCutShort(done.result, check, work))
+            done.result.original = originalOf(run, task, input, check);
           return done;
         },
       },
     };
   }
 
-  private taskOf(run: ClaimedRun, { build }: TaskInput, input: AgentInput): CheckedTask {
-    const { taskId, network = false, environment, files, project = [], repository = null } = input;
+  private async taskOf(run: ClaimedRun, { environment: its }: TaskInput, input: AgentInput): Promise<CheckedTask> {
+    const { taskId, network = false, environment, files, project = [], repository = null, signal } = input;
+    const [found] =
+      its === null ? [] : await retryWhileUnavailable(() => this.database.work.run(BUILD({ taskId })), signal);
     const prepare: CheckedTask['prepare'] =
-      build === null
+      found === undefined
         ? null
         : ({ workdir = '', home = '' }, owner) =>
-            this.builds.fill({ run, signal: input.signal }, build, { workdir, home }, owner);
+            this.builds.fill({ run, signal }, found.build, { workdir, home }, owner);
     return { taskId, network, environment, files, project, repository, prepare };
   }
 
@@ -60,13 +63,17 @@ export class RunChecking {
     const [found] = await retryWhileUnavailable(() => this.database.work.run(KNOWN({ original })), signal);
     if (found === undefined) return null;
     const { timeoutSeconds: _limit, ...ran } = check;
-    return { id: newId(), ...ran, ...found, protectedChanged: [], workdirSha256: null, original };
+    return { id: newId(), ...ran, ...found, protectedChanged: [], workdirSha256: null, patchSha256: null, original };
   }
 }
 
 /** A check with another command is another one. */
 const isOf = (check: Check, seen: TaskInput['seen'][number]) =>
   check.name === seen.name && check.command === seen.command;
+
+/** By the time of its turn, which says nothing to another one. */
+const wasCutShort = ({ status }: CheckResult, { timeoutSeconds }: Check, { secondsLeft }: CheckedWork) =>
+  status === 'timed_out' && secondsLeft !== null && secondsLeft < timeoutSeconds;
 
 /** What a check runs on and with before the agent does, in one digest. Null without a repository: what was attached is another task's each time. */
 function originalOf(

@@ -16,9 +16,10 @@ import {
   uuid,
 } from '../../platform/database/sql.js';
 import { TaskCheck } from '../../resources/tasks/checks/task-check.entity.js';
+import type { ReadyBuild } from '../environments/build-store.js';
 import type { ClaimedRun } from './claimed-run.js';
 import { fenceWithRoom, PUBLISHED } from './run-files.sql.js';
-import { HOLD, PARTS, PROGRESS, PROGRESSES, TASK_ID, type Written } from './run-recorder.sql.js';
+import { HELD, HOLD, PARTS, TASK_ID, type Written } from './run-recorder.sql.js';
 
 const ROUND = int('round');
 /** The counts of a round that begins, also of one that a lost worker had begun, or that runs again. */
@@ -58,7 +59,8 @@ const COMPLETED =
     'required', made.required, 'status', made.status, 'exitCode', made.exit_code, 'durationMs', made.duration_ms)`);
 
 /**
- * What became of one check, and all that it wrote as a file.
+ * What became of one check, and all that it wrote as a file. It is no progress: behind a worker that is lost the round begins anew, and one whose check
+ * breaks each worker must come to an end.
  * @param held the fence, and the row of the file. @param file its id. @param more its event, behind that of the check. @param events how many those are.
  */
 const ended = <P>(held: Fragment<P>, file: Fragment<None>, more: Fragment<None>, events: Fragment<None>) =>
@@ -78,8 +80,8 @@ UPDATE tasks t SET last_event = t.last_event + ${events}, updated_at = now(), ch
 FROM made, run, LATERAL (SELECT ${CHECKED} AS value FROM tasks t WHERE t.id = ${TASK_ID}) now_checked
 WHERE t.id = ${TASK_ID} RETURNING NULL AS steer`.rows<Written>();
 
-export const ENDED = ended(PROGRESS, raw('NULL::uuid'), raw(''), raw('1'));
-const WITH_FILE = sql`${fenceWithRoom(PROGRESSES)},
+export const ENDED = ended(HOLD, raw('NULL::uuid'), raw(''), raw('1'));
+const WITH_FILE = sql`${fenceWithRoom(HELD)},
 ${PUBLISHED}`;
 const TOLD_FILE = raw(`,
 told_file AS (
@@ -87,6 +89,13 @@ told_file AS (
   SELECT task.id, task.last_event + 2, 'file.published', published.id FROM task, published)`);
 /** No row, and nothing is written, also when the file does not fit. */
 export const ENDED_FILE = ended(WITH_FILE, raw('(SELECT id FROM published)'), TOLD_FILE, raw('2'));
+
+/** What the folders of a task began as. That is known when its run has begun, and not when that is loaded. */
+export const BUILD = sql`
+SELECT json_build_object('id', b.id, 'manifest', b.manifest, 'bytes', b.bytes) AS build FROM tasks t
+JOIN environment_builds b ON b.id = t.environment_build_id AND b.state = 'ready' WHERE t.id = ${uuid('taskId')}`.rows<{
+  build: ReadyBuild;
+}>();
 
 const FOUND = columns(TaskCheck, 'c', ['status', 'exitCode', 'durationMs', 'output', 'outputBytes', 'outputSha256']);
 /** What became of a check before, on what this digest says. */

@@ -66,14 +66,26 @@ export class RunChecks {
   private async prove(
     held: ActiveRun,
     result: 'passed' | 'failed',
-    { names, workdirSha256 }: Pick<Extract<AgentEvent, { type: 'checks' }>, 'names' | 'workdirSha256'>,
+    {
+      names,
+      workdirSha256,
+      patchSha256,
+    }: Pick<Extract<AgentEvent, { type: 'checks' }>, 'names' | 'workdirSha256' | 'patchSha256'>,
   ): Promise<void> {
     const { taskId, model } = held.run;
     const [facts] = await retryWhileUnavailable(() => this.database.work.run(FACTS({ taskId })), held.signal);
     // Deleted meanwhile: the next write tells.
     if (facts === undefined) return;
     const { repository } = facts;
-    const about = { ...facts, taskId, model, result, names, workdirSha256: repository === null ? workdirSha256 : null };
+    const about = {
+      ...facts,
+      taskId,
+      model,
+      result,
+      names,
+      patchSha256,
+      workdirSha256: repository === null ? workdirSha256 : null,
+    };
     const envelope = await this.proofs.make({ ...about, finishedAt: new Date() }).catch((error: unknown) => {
       if (isPassing(error)) throw error;
       // A turn whose checks were changed under way may have facts that contradict each other: it ends all the same.

@@ -23,7 +23,7 @@ const END = fence(raw(`status = 'finished', lease_until = NULL, finished_at = no
 
 /**
  * Ends the run with an answer. A message that waits starts the next turn in the same breath; one of mode `steer` that came too
- * late for the last write lets this turn go on instead. `nextRunId` is the id of that run.
+ * late for the last write lets this turn go on instead. A run of checks alone begins nothing for what had waited before it. `nextRunId` is the id of that run.
  *
  * A request that sends a message holds the task's lock. So the statement asks what waits when it holds the lock itself, by the
  * function `waiting_message_steers(task)` (waiting-message-steers.function.ts), which sees what was committed meanwhile.
@@ -31,7 +31,8 @@ const END = fence(raw(`status = 'finished', lease_until = NULL, finished_at = no
 export const COMPLETED = sql`
 WITH ${END},
 waiting AS MATERIALIZED (
-  SELECT task.id, task.paused, run.workspace_id, waiting_message_steers(task.id) AS steer FROM task, run),
+  SELECT task.id, task.paused, run.workspace_id, waiting_message_steers(task.id) AS steer FROM task, run
+  WHERE run.kind <> 'checks' OR task.last_seq > task.read_upto),
 next AS (
   INSERT INTO runs (id, task_id, workspace_id, kind, status)
   SELECT ${uuid('nextRunId')}, id, workspace_id, CASE WHEN steer THEN 'continuation' ELSE 'turn' END, ${statusOfRun('waiting')}

@@ -83,8 +83,6 @@ interface ForChecks {
   seen: Pick<TaskCheck, 'name' | 'command' | 'status'>[];
   /** The run carries out the checks of a turn that has ended before, and no model. */
   again: boolean;
-  /** What its folders began as; null: none. */
-  build: { id: string; manifest: string; bytes: number } | null;
 }
 
 export type TaskInput = typeof TASK.row &
@@ -122,15 +120,12 @@ CASE m.role WHEN 'assistant' THEN (
 
 const FOR_CHECKS = raw(`
     CASE WHEN t.checks IS NULL THEN 0 ELSE (
-      SELECT count(*)::int FROM messages k WHERE k.task_id = t.id AND k.turn = t.turn AND k.parts -> 0 ->> 'name' = 'checks') END AS repairs,
+      SELECT count(*)::int FROM messages k WHERE k.task_id = t.id AND k.turn = t.turn AND k.role = 'assistant' AND k.parts -> 0 ->> 'type' = 'data' AND k.parts -> 0 ->> 'name' = 'checks') END AS repairs,
     CASE WHEN t.checks IS NULL THEN '[]'::json ELSE (
       SELECT coalesce(json_agg(json_build_object('name', c.name, 'command', c.command, 'status', c.status)), '[]'::json) FROM task_checks c
-      WHERE c.task_id = t.id AND c.phase = 'before') END AS seen,
+      WHERE c.task_id = t.id AND c.phase = 'before' AND c.status <> 'error') END AS seen,
     t.checks IS NOT NULL AND EXISTS (
-      SELECT 1 FROM runs r WHERE r.task_id = t.id AND r.status = 'running' AND r.kind = 'checks') AS again,
-    CASE WHEN t.checks IS NOT NULL AND t.environment_build_id IS NOT NULL THEN (
-      SELECT json_build_object('id', b.id, 'manifest', b.manifest, 'bytes', b.bytes) FROM environment_builds b
-      WHERE b.id = t.environment_build_id AND b.state = 'ready') END AS build`);
+      SELECT 1 FROM runs r WHERE r.task_id = t.id AND r.status = 'running' AND r.kind = 'checks') AS again`);
 
 /** The checks of a task as they are now. */
 export const CHECKS_NOW = sql`

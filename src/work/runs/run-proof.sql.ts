@@ -11,7 +11,6 @@ export interface FactsRow {
   workspace: { id: string; slug: string };
   repository: { url: string; commit: string } | null;
   environment: { slug: string; version: number } | null;
-  patchSha256: string | null;
   checks: CheckFact[];
 }
 
@@ -19,8 +18,6 @@ export const FACTS = sql`
 SELECT t.turn, json_build_object('id', w.id, 'slug', w.slug) AS workspace,
   CASE WHEN t.repository IS NOT NULL THEN json_build_object('url', t.repository ->> 'url', 'commit', t.repository ->> 'commit') END AS repository,
   (SELECT json_build_object('slug', e.slug, 'version', t.environment_version) FROM environments e WHERE e.id = t.environment_id) AS environment,
-  (SELECT f.sha256 FROM files f WHERE f.task_id = t.id AND f.turn = t.turn AND f.origin = 'task' AND f.name = 'changes.patch'
-    ORDER BY f.created_at DESC, f.id DESC LIMIT 1) AS "patchSha256",
   (SELECT json_agg(json_build_object('name', c.name, 'command', c.command, 'required', c.required, 'phase', c.phase, 'round', c.round,
       'status', c.status, 'exitCode', c.exit_code, 'durationMs', c.duration_ms, 'outputSha256', c.output_sha256,
       'protectedChanged', c.protected_changed, 'protect', c.protect, 'network', c.network)

@@ -47,15 +47,15 @@ export const fence = <P = None>(
   condition: Fragment<P> | Fragment<None> = raw('true'),
 ) => sql`
 task AS (
-  SELECT id, last_seq, last_event, turn, turn_steps, turn_beyond, created_by, project_id, automation_id, workdir_bytes, folder_ahead, paused
+  SELECT id, last_seq, last_event, turn, turn_steps, turn_beyond, created_by, project_id, automation_id, workdir_bytes, folder_ahead, paused, read_upto
   FROM tasks WHERE id = ${TASK_ID} AND status = 'running' AND ${condition} FOR UPDATE),
 ${raw(name)} AS (
   UPDATE runs r SET ${set} FROM task
   WHERE r.id = ${RUN_ID} AND r.task_id = task.id AND r.epoch = ${EPOCH} AND ${hasStatus('running')}
-  RETURNING r.workspace_id, r.claimed_at)`;
+  RETURNING r.workspace_id, r.claimed_at, r.kind)`;
 
 /** Something is finished: recoveries begin to count anew. */
-export const PROGRESSES = raw('recovery_count = 0');
+const PROGRESSES = raw('recovery_count = 0');
 export const PROGRESS = fence(PROGRESSES);
 /**
  * The same of a workspace without windows of usage, when no message waits to steer. Without what these need a step costs the database a third

@@ -14,7 +14,7 @@ import { AGAIN } from './task-checks.sql.js';
 export class ChecksAgain {
   constructor(private readonly notices: Notices) {}
 
-  /** Throws 404, and 409 for a task that is not final or has no checks. */
+  /** Throws 404, and 409 for a task that is not final, has no checks, or has never begun. */
   async run(auth: AuthContext, tx: UnitOfWork, taskId: string): Promise<TaskRow> {
     const { id, status } = await lockTask(auth, tx, taskId);
     if (!isFinal(status)) {
@@ -22,7 +22,7 @@ export class ChecksAgain {
     }
     const runId = newId();
     const [begun] = await tx.run(AGAIN({ taskId: id, runId, traceparent: tx.traceparent }));
-    if (begun === undefined) throw new ApiError('no_checks', 'The task has no checks: give it some with PATCH.');
+    if (begun === undefined) throw new ApiError('no_checks', 'The task has no checks, or no turn of it has begun.');
     const notice = { tasks: [id], workspace: auth.workspaceId, work: { kind: RUNS, id: runId } };
     tx.afterCommit(() => this.notices.send(notice));
     return readTask(tx, id);

@@ -23,8 +23,8 @@ const MOST_CHECKS = 16;
 const USUAL_SECONDS = 600;
 export const USUAL_REPAIRS = 2;
 const NAME = /^[a-z0-9][a-z0-9-]{0,39}$/;
-/** Below the folder of the check, without a way out of it. */
-const GLOB = /^(?!\/)(?!(.*\/)?\.\.?(\/|$))(?!.*\/\/)[^\p{Cc}\\]{1,200}$/u;
+/** Below the folder of the check, without a way out of it; of files, for a folder alone has none, and none that is turned round. */
+const GLOB = /^(?![/!])(?!(.*\/)?\.\.?(\/|$))(?!.*\/(\/|$))[^\p{Cc}\\]{1,200}$/u;
 const isGlob = (value: unknown): boolean => typeof value === 'string' && GLOB.test(value) && globFault(value) === null;
 
 /** A command that the service runs when a turn would be completed (reference §26). */
@@ -56,7 +56,7 @@ export class CheckDto {
   @IsArray()
   @ArrayMaxSize(64)
   @ValidateBy(
-    { name: 'glob', validator: { validate: isGlob, defaultMessage: () => 'each of protect must be a pattern of paths, such as test/**' } },
+    { name: 'glob', validator: { validate: isGlob, defaultMessage: () => 'each of protect must be a pattern of paths of files from the folder of the check, such as test/**, without /, ./, ../ or ! before it and / behind it' } },
     { each: true },
   )
   @Documented({

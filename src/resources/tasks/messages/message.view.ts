@@ -2,7 +2,8 @@ import { z } from 'zod';
 import type { Transparency } from '../../../platform/config/config-file.js';
 import { downloadUrl } from '../../files/file.view.js';
 import { idSchema, named, personSchema, timestampSchema, timestampView } from '../../../platform/http/schema.js';
-import type { StoredPart } from '../../../engine/models/conversation.js';
+import { CHECKS_PART } from '../../../engine/agent/check-steps.js';
+import type { JsonValue, StoredPart } from '../../../engine/models/conversation.js';
 import { OUTPUT_FAULT } from '../../../engine/models/nudges.js';
 import type { InvocationRow, MessageRow } from './message.sql.js';
 
@@ -121,11 +122,25 @@ function partViews(part: StoredPart, invocations: InvocationRow[], context: Mess
       // What does not fit a schema is said in words of the answer. Why the changes of a turn did not arrive is told to all who see its answer.
       return (transparency.data && (transparency.text || part.name !== OUTPUT_FAULT)) ||
         (transparency.text && NOT_ARRIVED.has(part.name))
-        ? [{ type: 'data', name: part.name, id: part.id, data: part.data }]
+        ? [
+            {
+              type: 'data',
+              name: part.name,
+              id: part.id,
+              data: transparency.tool_activity ? part.data : withoutOutput(part),
+            },
+          ]
         : [];
     case 'step_start':
       return transparency.step_boundaries ? [{ type: 'step_start' }] : [];
   }
+}
+
+/** What checks have written is tool activity; that they failed is not (reference §26). */
+function withoutOutput({ name, data }: Extract<StoredPart, { type: 'data' }>): JsonValue {
+  if (name !== CHECKS_PART) return data;
+  const { failed, ...round } = data as { failed: { [field: string]: JsonValue }[]; [field: string]: JsonValue };
+  return { ...round, failed: failed.map((check) => ({ ...check, output: null })) };
 }
 
 /** The two views of one invocation: its call and, once it is completed, directly after it its result. */
