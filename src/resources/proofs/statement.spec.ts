@@ -95,6 +95,11 @@ describe('The statement of a proof (reference §26)', () => {
     expect(millwright.audit).toEqual(AUDIT);
   });
 
+  it('shows no run of another command under the name of a check that counts', () => {
+    const checks = [checkFact({ command: 'npm run old', status: 'failed', exitCode: 1 }), checkFact()];
+    expect(of({ checks }).predicate.millwright.checks.map(({ status }) => status)).toEqual(['passed']);
+  });
+
   it('counts no check that was taken away during the turn, and shows its runs', () => {
     const checks = [checkFact({ name: 'lint', status: 'failed', exitCode: 1 }), checkFact({ round: 1 })];
     const { result, passedTests, failedTests, millwright } = of({ checks, names: ['test'] }).predicate;

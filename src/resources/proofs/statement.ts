@@ -35,7 +35,7 @@ export function statementOf(facts: ProofFacts, version: string, audit: AuditSeal
         turn,
         workspace: workspace.slug,
         finishedAt: finishedAt.toISOString(),
-        checks: facts.checks.filter((check) => last.some((one) => isOf(one, check))).map(seen),
+        checks: facts.checks.filter((check) => !last.some((one) => isAnother(one, check))).map(seen),
         audit,
       },
     },
@@ -69,7 +69,7 @@ function configurationOf({ checks, repository, environment, model }: ProofFacts,
 } // prettier-ignore
 
 /** With another command it is another check, whatever its name is. */
-const isOf = (one: CheckFact, other: CheckFact) => one.name === other.name && one.command === other.command;
+const isAnother = (one: CheckFact, other: CheckFact) => one.name === other.name && one.command !== other.command;
 
 const seen = ({ name, phase, round, status, exitCode, durationMs, outputSha256, protectedChanged }: CheckFact) => ({
   name,
