@@ -83,6 +83,8 @@ export interface AgentInput {
    * task may have none. An engine hands them to the sandbox, and tells the model of their names alone.
    */
   secrets?: () => Promise<SandboxSecrets | null>;
+  /** Lets it read pages of the web; `fetched` is how often it has tried in this turn. Absent: it may not. */
+  web?: { fetched: number };
   /** What the turn has to pass before it is completed. Absent: nothing. */
   checks?: InputChecks;
   /** What holds for its commands. Absent: what holds for all. An engine hands it to the sandbox, and tells the model of it. */

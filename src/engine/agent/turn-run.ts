@@ -263,11 +263,17 @@ export class TurnRun {
   }
 
   private async outcomeOf(call: CallRef, ready: ReadyCall): Promise<Finished | Asked> {
-    const { tools, sandbox, secrets, resultCharacters, reads: input } = this.deps;
+    const { tools, sandbox, secrets, resultCharacters, reads: input, web } = this.deps;
     const { taskId, workspaceId, userId, signal, passOn } = this.input;
     try {
       const secondsLeft = this.deps.limits.secondsLeft();
-      const limits = { resultCharacters, input, secrets, ...(secondsLeft === null ? {} : { secondsLeft }) };
+      const limits = {
+        resultCharacters,
+        input,
+        secrets,
+        web: web?.(this.conversation) ?? null,
+        ...(secondsLeft === null ? {} : { secondsLeft }),
+      };
       const { keepWhole, notes } = this.beside;
       const progress = progressOf(call, passOn);
       const about = { taskId, workspaceId, userId, toolCallId: call.toolCallId, ...limits, keepWhole, progress };
