@@ -61,6 +61,7 @@ import { ApprovalsOfSecrets1798246000072 } from './0072-approvals-of-secrets.js'
 import { SigningKeys1798246100073 } from './0073-signing-keys.js';
 import { TaskChecks1798246200074 } from './0074-task-checks.js';
 import { ChecksBeforeAndAgain1798246400076 } from './0076-checks-before-and-again.js';
+import { Web1798246500077 } from './0077-web.js';
 
 /**
  * In the order of their timestamps, as they run. A new one is added at the end; none is ever changed. A function of the database is taken from its
@@ -128,6 +129,7 @@ export const MIGRATIONS = [
   SigningKeys1798246100073,
   TaskChecks1798246200074,
   ChecksBeforeAndAgain1798246400076,
+  Web1798246500077,
 ];
 
 /** The histories of a process, in the order in which they run: the service's own, then those of its extensions. */

@@ -37,6 +37,7 @@ const TASK = columns(Task, 't', [
   'effort',
   'approvals',
   'whenBlocked',
+  'web',
   'budget',
   'metadata',
   'tags',
@@ -191,11 +192,11 @@ WITH environment AS (
   WHERE p.id = ${PROJECT} AND ${bool('takesDefault')} FOR KEY SHARE OF e),
 task AS (
   INSERT INTO tasks AS t (id, workspace_id, created_by, title, untitled, status, model, effort, budget, metadata, tags, opening, message_count,
-    last_seq, last_event, project_id, approvals, when_blocked, automation_id, automation_run_id, repository, output_schema,
+    last_seq, last_event, project_id, approvals, when_blocked, web, automation_id, automation_run_id, repository, output_schema,
     environment_id, environment_version, checks)
   SELECT ${TASK_ID}, ${WORKSPACE}, ${USER}, ${text('title')}, ${bool('untitled')}, 'queued', ${MODEL}, ${textOrNull('effort')},
     ${jsonb<Budget | null>()('budget')}, ${jsonb<Record<string, string>>()('metadata')}, ${texts('tags')}, ${text('opening')}, 1, 1, 1, ${uuidOrNull('projectId')},
-    ${text('approvals')}, ${text('whenBlocked')}, ${uuidOrNull('automationId')}, ${uuidOrNull('automationRunId')},
+    ${text('approvals')}, ${text('whenBlocked')}, ${bool('web')}, ${uuidOrNull('automationId')}, ${uuidOrNull('automationRunId')},
     ${jsonb<StoredRepository | null>()('repository')}, ${textOrNull('outputSchema')}::json,
     coalesce(${uuidOrNull('environmentId')}, (SELECT id FROM environment)),
     coalesce(${intOrNull('environmentVersion')}, (SELECT version FROM environment)), ${GIVEN_CHECKS}

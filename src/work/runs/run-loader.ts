@@ -4,6 +4,7 @@ import type { AgentInput } from '../../engine/agent/agent-engine.js';
 import { secretsIn } from '../../engine/agent/approval.js';
 import { readChecks } from '../../engine/agent/check-steps.js';
 import { Env } from '../../platform/config/env.js';
+import { webOf } from '../../platform/config/web.js';
 import { RepositoryStore } from '../../engine/repositories/repository-store.js';
 import { TaskRepository } from '../../engine/repositories/task-repository.js';
 import { Database } from '../../platform/database/database.js';
@@ -48,6 +49,8 @@ export interface Loaded {
 @Injectable()
 export class RunLoader {
   private readonly rules: UsageRules;
+  /** Whether the operator lets agents read pages of the web. */
+  private readonly web: boolean;
 
   constructor(
     private readonly database: Database,
@@ -60,11 +63,12 @@ export class RunLoader {
     private readonly checking: RunChecking,
   ) {
     this.rules = usageRulesOf(env.file);
+    this.web = webOf(env.file) !== null;
   }
 
   async load(run: ClaimedRun, signals: RunSignals): Promise<Loaded> {
     const { signal } = signals;
-    const query = LOAD({ taskId: run.taskId, limits: this.quota.limits, rules: this.rules });
+    const query = LOAD({ taskId: run.taskId, limits: this.quota.limits, rules: this.rules, web: this.web });
     const rows = await retryWhileUnavailable(() => this.database.work.run(query), signal);
     const { task, messages } = loaded(rows);
     // Deleted since it was claimed.
@@ -133,6 +137,7 @@ export class RunLoader {
         open: () => this.bytes(run, sha256),
       })),
       network: task.network,
+      ...(task.fetched === null ? {} : { web: { fetched: task.fetched } }),
       ...(task.environment === null ? {} : { environment: environmentOf(task.environment) }),
       repository: this.repository(run, task, signal),
       storageExhausted: task.above === null ? null : exhaustedText(task.above),
