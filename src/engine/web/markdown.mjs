@@ -86,7 +86,9 @@ service.addRule('link', {
 service.addRule('item', {
   filter: 'li',
   replacement: (content, node) => {
-    const mark = node.parentNode?.nodeName === 'OL' ? `${numberOf(node)}. ` : '- ';
+    const list = node.parentNode?.nodeName;
+    if (list !== 'OL' && list !== 'UL') return `\n\n- ${content.trim()}\n\n`;
+    const mark = list === 'OL' ? `${numberOf(node)}. ` : '- ';
     return `${mark}${content.trim().replace(/\n(?=[^\n])/g, `\n${' '.repeat(mark.length)}`)}\n`;
   },
 });
