@@ -10,7 +10,7 @@ const DEEPEST = 400;
 const TITLE = 300;
 /** What is no text of the page, or cannot be read as such. */
 const UNREADABLE =
-  'script, style, noscript, template, svg, canvas, iframe, object, embed, audio, video, button, input, select, textarea, dialog, [hidden], [aria-hidden="true"]';
+  'title, script, style, noscript, template, svg, canvas, iframe, object, embed, audio, video, button, input, select, textarea, dialog, [hidden], [aria-hidden="true"]';
 
 /** Null: it is nested too deeply. */
 function read(html, url) {

@@ -8,6 +8,8 @@ const READ = /^(application\/pdf|image\/(png|jpeg|gif|webp))$/;
 const ANYTHING = ['', 'application/octet-stream', 'binary/octet-stream', 'application/x-download'];
 /** Where a page says itself in which characters it is written. */
 const HEAD_BYTES = 2_048;
+/** What windows-1252 has from 0x80 on, where ISO 8859-1 has controls. */
+const WINDOWS = '€\x81‚ƒ„…†‡ˆ‰Š‹Œ\x8dŽ\x8f\x90‘’“”•–—˜™š›œ\x9džŸ';
 
 /** Whether an answer of this type can be read at all. */
 export function isRead(mediaType: string): boolean {
@@ -27,7 +29,13 @@ export function kindOf(mediaType: string, body: Buffer): { file: string } | 'htm
 
 /** The characters of an answer. What it says of them wrongly becomes replacement characters. */
 export function decoded(body: Buffer, charset: string | null, kind: 'html' | 'text'): string {
-  return decoderFor(markOf(body) ?? charset ?? (kind === 'html' ? saidIn(body) : null)).decode(body);
+  const decoder = decoderFor(markOf(body) ?? charset ?? (kind === 'html' ? saidIn(body) : null));
+  const text = decoder.decode(body);
+  // Node 20 takes it for ISO 8859-1, which has controls in the place of these.
+
+  return decoder.encoding === 'windows-1252'
+    ? text.replace(/[\x80-\x9f]/g, (sign) => WINDOWS[sign.charCodeAt(0) - 0x80] ?? sign)
+    : text;
 }
 
 /** A mark at the beginning counts more than what the host says (Encoding Standard, section 4.2). */
