@@ -97,10 +97,14 @@ describe('A page of HTML, as a model reads it (reference §27)', () => {
   });
 
   it('is its text without tags when its elements are nested too deeply, and others are not kept waiting', async () => {
+    await read('<p>The thread is there.');
     const began = performance.now();
     const deep = await read(`<title>Deep</title>${'<div>'.repeat(6_000)}in <b>it</b> &amp; more<p>again`);
     expect(deep).toEqual({ title: 'Deep', text: 'in it & more\nagain' });
-    expect(performance.now() - began).toBeLessThan(5_000);
+    // Readability would take it for an article, and many seconds to read it.
+    const article = await read(`${'<div>'.repeat(2_500)}${PARAGRAPH.repeat(6)}`);
+    expect(article.text).toBe(Array(6).fill(SAID).join('\n'));
+    expect(performance.now() - began).toBeLessThan(4_500);
   });
 
   it('is its text without tags when reading it takes longer than five seconds or more memory than there is', async () => {
