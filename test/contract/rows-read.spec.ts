@@ -145,7 +145,7 @@ describe('The rows that a hot statement reads', () => {
     // The sums of thirty days, and the ledger of at most two: it has a hundred entries a day.
     ['the use of thirty days by model', () => REPORTS.model({ auth, ...period(), limit: 1_000 }), 500],
     ['the use of thirty days by project', () => REPORTS.project({ auth, ...period(), limit: 1_000 }), 500],
-    ['what a run begins with', () => LOAD({ taskId: ids[0] ?? '', limits: storage().limits, rules: usageRulesOf({}) }), 10],
+    ['what a run begins with', () => LOAD({ taskId: ids[0] ?? '', limits: storage().limits, rules: usageRulesOf({}), web: true }), 10],
     ['the turn that is forked', () => TURN_OF({ sourceId: ids[0] ?? '', wanted: null, traceless: [] }), 10],
     // Each workspace that waits is visited once, and no more of its runs than may start.
     ['the queue', () => QUEUED({ limit: 8, open: 4, claiming: [], leaseSeconds: 30, machineId: newId(), ...CAPS }), 60],

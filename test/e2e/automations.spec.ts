@@ -46,6 +46,7 @@ describe('Automations (reference §12)', () => {
         secrets: null,
         approvals: 'none',
         whenBlocked: 'fail',
+        web: null,
         budget: null,
         repository: null,
         timezone: 'UTC',

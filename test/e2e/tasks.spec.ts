@@ -55,6 +55,7 @@ describe('Tasks (reference §4)', () => {
       environment: null,
       approvals: 'none',
       whenBlocked: 'fail',
+      web: true,
       budget: { maxSteps: 5, maxTokens: null, maxDurationSeconds: null, maxCost: null },
       source: { type: 'api', automationId: null, automationRunId: null },
       result: null,

@@ -10,7 +10,7 @@ export type Change =
 
 const KEYS = ['x', '', '__proto__', 'constructor', 'prototype', 'toString', 'hasOwnProperty', 'then', 'toJSON', '0', '$where', 'content ', 'Content', 'k'.repeat(300), 'a\0b', '\ud800']; // prettier-ignore
 /** Fields of bodies, for values that they do not take. */
-const KNOWN = ['name', 'description', 'visibility', 'content', 'attachments', 'title', 'projectId', 'model', 'effort', 'budget', 'metadata', 'mode', 'interactionId', 'optionIds', 'approvals', 'whenBlocked', 'decision', 'reason', 'remember']; // prettier-ignore
+const KNOWN = ['name', 'description', 'visibility', 'content', 'attachments', 'title', 'projectId', 'model', 'effort', 'budget', 'metadata', 'mode', 'interactionId', 'optionIds', 'approvals', 'whenBlocked', 'web', 'decision', 'reason', 'remember']; // prettier-ignore
 const deep = (depth: number): unknown => JSON.parse('['.repeat(depth) + ']'.repeat(depth));
 
 const VALUES = [

@@ -18,7 +18,9 @@ import { PublishTool } from '../../src/engine/agent/tools/publish.js';
 import { ReadTool } from '../../src/engine/agent/tools/read.js';
 import { TodoTool } from '../../src/engine/agent/tools/todo.js';
 import { UseSecretTool } from '../../src/engine/agent/tools/use-secret.js';
+import { WebFetchTool } from '../../src/engine/agent/tools/web-fetch.js';
 import { WriteTool } from '../../src/engine/agent/tools/write.js';
+import { WebRequests } from '../../src/engine/web/web-requests.js';
 import { AiSdkProvider } from '../../src/engine/models/ai-sdk/ai-sdk-provider.js';
 import type {
   ConversationMessage,
@@ -94,7 +96,15 @@ export class AgentBench {
       new GlobTool(),
       new GrepTool(),
     ];
-    const more = [new PublishTool(env), new ReadTool(), new TodoTool(), new UseSecretTool(), new WriteTool()];
+    const more: AgentTool[] = [
+      new PublishTool(env),
+      new ReadTool(),
+      new TodoTool(),
+      new UseSecretTool(),
+      new WriteTool(),
+    ];
+    const metrics = new Metrics();
+    more.push(new WebFetchTool(env, new WebRequests(env), metrics));
     const plugins = [...tools, ...more, ...extraTools, new AiSdkProvider(env), new RunbookProvider(env)];
     const registry = registryOf(plugins);
     const catalog = new ModelCatalog(env, registry);
@@ -102,7 +112,6 @@ export class AgentBench {
     this.model = catalog.default();
     this.modelId = this.model.id;
     this.registry = new ToolRegistry(registry, this.settings);
-    const metrics = new Metrics();
     const selector = Object.create(SandboxSelector.prototype, {
       current: { value: this.sandbox },
       metrics: { value: metrics },

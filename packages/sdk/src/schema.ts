@@ -286,6 +286,8 @@ export interface components {
             /** @description The next times, at most 5. */
             upcomingRunsAt: components["schemas"]["Timestamp"][];
             updatedAt: components["schemas"]["Timestamp"];
+            /** @description Whether agents of its tasks may read pages of the web; null: they may, but for tasks of events. */
+            web: boolean | null;
             /** @enum {string} */
             whenBlocked: "fail" | "wait";
         };
@@ -445,6 +447,8 @@ export interface components {
                 /** @description The next times, at most 5. */
                 upcomingRunsAt: components["schemas"]["Timestamp"][];
                 updatedAt: components["schemas"]["Timestamp"];
+                /** @description Whether agents of its tasks may read pages of the web; null: they may, but for tasks of events. */
+                web: boolean | null;
                 /** @enum {string} */
                 whenBlocked: "fail" | "wait";
             };
@@ -650,6 +654,8 @@ export interface components {
             timezone?: string | null;
             /** @description Webhook: an event of a connected integration, such as `github.pull_request.opened`; `*` may stand for the action. */
             triggerEvent?: string | null;
+            /** @description Whether agents of its tasks may read pages of the web, where the operator lets agents. Without it, and null: they may, but for tasks that an event begins, which what others have written has set going. */
+            web?: boolean | null;
             /** @description Of its tasks: `wait` for what blocks them and passes by itself, or `fail`, the default. */
             whenBlocked?: ("fail" | "wait") | null;
         };
@@ -1013,6 +1019,8 @@ export interface components {
             timezone?: string | null;
             /** @description Webhook: an event of a connected integration, such as `github.pull_request.opened`; `*` may stand for the action. */
             triggerEvent?: string | null;
+            /** @description Whether agents of its tasks may read pages of the web, where the operator lets agents. Without it, and null: they may, but for tasks that an event begins, which what others have written has set going. */
+            web?: boolean | null;
             /** @description Of its tasks: `wait` for what blocks them and passes by itself, or `fail`, the default. */
             whenBlocked?: ("fail" | "wait") | null;
         };
@@ -1317,6 +1325,8 @@ export interface components {
             tags?: string[];
             /** @description Without it the first line of the content that says something, else the name of the first file. */
             title?: string;
+            /** @description `false`: its agent reads no pages of the web, although the operator lets agents. `true` is the default. */
+            web?: boolean;
             /**
              * @description `wait`: what would end a turn as failed and passes by itself, such as a used up window or an overloaded model, is waited for. `fail` is the default.
              * @enum {string}
@@ -2964,6 +2974,8 @@ export interface components {
                 message: string;
                 since: components["schemas"]["Timestamp"];
             } | null;
+            /** @description Whether its agent may read pages of the web, where the operator lets agents. */
+            web: boolean;
             /**
              * @description Whether it waits for what blocks it and passes by itself, or fails.
              * @enum {string}

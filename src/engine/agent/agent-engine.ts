@@ -83,6 +83,8 @@ export interface AgentInput {
    * task may have none. An engine hands them to the sandbox, and tells the model of their names alone.
    */
   secrets?: () => Promise<SandboxSecrets | null>;
+  /** Lets it read pages of the web; `fetched` is how often it has tried in this turn. Absent: it may not. */
+  web?: { fetched: number };
   /** What the turn has to pass before it is completed, as of its beginning. Absent: nothing. */
   checks?: InputChecks;
   /** The same as of now: an engine asks at each end of the turn, for a person may have changed it. Null: nothing. Absent: as `checks`. */

@@ -15,6 +15,14 @@ export interface SecretToUse {
   approved: boolean;
 }
 
+/** What a turn may read of the web. */
+export interface WebUse {
+  /** Counts a call: how many the turn has made with it. */
+  begin(): number;
+  /** Whether a person, the owner or a page has named an address. */
+  isSeen(url: URL): boolean;
+}
+
 /** What a tool may use. Nothing of the service's own reaches it: no database, no key, no environment. */
 export interface ToolContext {
   taskId: string;
@@ -28,6 +36,8 @@ export interface ToolContext {
   input?: ModelInfo['input'];
   /** The secrets of a task that asks before the first use of each. Null or absent: it does not ask. */
   secrets?: readonly SecretToUse[] | null;
+  /** The pages that it may read. Null or absent: none. */
+  web?: WebUse | null;
   /** The task's sandbox, opened at the first use. */
   sandbox(): Promise<SandboxSession>;
   /** Receives what the call prints while it runs, for live views; the result has it too. Absent: there is none. */

@@ -2,6 +2,7 @@
 import { Module } from '@nestjs/common';
 import { Env } from '../../platform/config/env.js';
 import { ModelsModule } from '../models/models.module.js';
+import { WebRequests } from '../web/web-requests.js';
 import { SandboxModule } from '../sandbox/sandbox.module.js';
 import { EngineSettings, settingsOf } from './engine-settings.js';
 import { LoopEngine } from './loop-engine.js';
@@ -17,6 +18,7 @@ import { PublishTool } from './tools/publish.js';
 import { ReadTool } from './tools/read.js';
 import { TodoTool } from './tools/todo.js';
 import { UseSecretTool } from './tools/use-secret.js';
+import { WebFetchTool } from './tools/web-fetch.js';
 import { WriteTool } from './tools/write.js';
 
 const TOOLS = [
@@ -30,6 +32,7 @@ const TOOLS = [
   ReadTool,
   TodoTool,
   UseSecretTool,
+  WebFetchTool,
   WriteTool,
 ];
 
@@ -41,7 +44,7 @@ const SETTINGS = {
 
 @Module({
   imports: [ModelsModule, SandboxModule],
-  providers: [SETTINGS, ModelCaller, ToolRegistry, LoopEngine, ...TOOLS],
+  providers: [SETTINGS, ModelCaller, ToolRegistry, LoopEngine, WebRequests, ...TOOLS],
   exports: [EngineSettings, LoopEngine],
 })
 export class AgentModule {}

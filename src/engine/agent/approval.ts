@@ -4,6 +4,7 @@ import type { AgentInput, AgentOutcome } from './agent-engine.js';
 import type { SecretToUse } from './agent-tool.js';
 import type { ReadyCall } from './tool-registry.js';
 import { USE_SECRET } from './tools/use-secret.js';
+import { WEB_FETCH } from './tools/web-fetch.js';
 import type { TurnParts } from './turn-parts.js';
 
 /** What a person is asked, and what their yes is for beside the call. */
@@ -37,7 +38,7 @@ export function approvalOf(
   { approvals, approvedTools }: Pick<AgentInput, 'approvals' | 'approvedTools'>,
   { stage }: ToolInvocation,
   ready: ReadyCall,
-  { tools, secrets }: Pick<TurnParts, 'tools' | 'secrets'>,
+  { tools, secrets, web }: Pick<TurnParts, 'tools' | 'secrets' | 'web'>,
 ): Approval | null {
   const { tool, input } = ready;
   switch (approvals) {
@@ -45,6 +46,8 @@ export function approvalOf(
       return null;
     case 'writes':
       if (!tool.changes || stage === 'approved' || approvedTools.includes(tool.name)) return null;
+      // It is refused whatever a person says.
+      if (tool.name === WEB_FETCH && web === null) return null;
       return { question: tools.approvalQuestion(ready, []) };
     case 'secrets': {
       if (tool.name !== USE_SECRET || secrets === null) return null;

@@ -118,5 +118,5 @@ function endOf(output: string): string {
 export function readChecks(id: string, parts: StoredPart[]): ConversationMessage | null {
   const [first, second] = parts;
   if (first?.type !== 'data' || first.name !== CHECKS_PART || second?.type !== 'surroundings') return null;
-  return { id, role: 'user', parts: [{ type: 'text', text: second.text }], invocations: [] };
+  return { id, role: 'user', parts: [{ type: 'text', text: second.text }], invocations: [], byService: true };
 }

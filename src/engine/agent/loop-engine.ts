@@ -30,7 +30,10 @@ import { TaskFiles } from './task-files.js';
 import { ToolRegistry } from './tool-registry.js';
 import { TITLE_ANSWER, type TitleAsk, withTitle } from './title-call.js';
 import { sandboxUnavailable } from './turn-outcomes.js';
+import { USE_SECRET } from './tools/use-secret.js';
+import { WEB_FETCH } from './tools/web-fetch.js';
 import { TurnRun } from './turn-run.js';
+import { webUse } from './web-use.js';
 import { waitsAfter } from './when-blocked.js';
 import { TurnLimits } from './turn-limits.js';
 
@@ -73,7 +76,8 @@ export class LoopEngine extends AgentEngine {
     const limits = new TurnLimits(input, this.settings.stepsPerTurn, (model) => this.models.prices(model));
     const { caller, tools, settings } = this;
     const secrets = await secretsToUse(input);
-    const offered = tools.definitions(this.models.writesPatches(input.model.id), (secrets ?? []).length > 0);
+    const also = [...((secrets ?? []).length > 0 ? [USE_SECRET] : []), ...(input.web === undefined ? [] : [WEB_FETCH])];
+    const offered = tools.definitions(this.models.writesPatches(input.model.id), also);
     const fitting = resultCharacters(model.contextWindow);
     const system = systemPrompt(input.outputSchema);
     const context = new ContextCompactor(
@@ -104,6 +108,7 @@ export class LoopEngine extends AgentEngine {
         tools,
         offered,
         secrets,
+        web: webUse(input),
         settings,
         sandbox,
         limits,

@@ -13,6 +13,7 @@ import { EngineSettings } from './engine-settings.js';
 import { readArguments, spelling } from './tool-arguments.js';
 import { truncateMiddle } from './tools/tool-text.js';
 import { USE_SECRET } from './tools/use-secret.js';
+import { WEB_FETCH } from './tools/web-fetch.js';
 
 /** A call that may be carried out, or the error that the model reads instead. */
 export type CheckedCall = ReadyCall | { error: string };
@@ -24,6 +25,8 @@ export interface ReadyCall {
 
 /** What providers take as the name of a tool. Nothing else that is on record as approved looks like one. */
 const NAME = /^[\w-]{1,64}$/;
+/** Of no use to a task that asks about no secrets, and to one that may read no pages. */
+const SOMETIMES = [USE_SECRET, WEB_FETCH];
 /** Characters of the question before a call. */
 const QUESTION = 4_000;
 
@@ -46,11 +49,11 @@ export class ToolRegistry implements OnModuleInit {
 
   /**
    * The tools that a model is offered. A call of another tool is carried out too.
-   * @param withSecrets whether the task has secrets that it asks about.
+   * @param also tools that are offered to some tasks alone.
    */
-  definitions(writesPatches = false, withSecrets = false): ToolDefinition[] {
+  definitions(writesPatches = false, also: readonly string[] = []): ToolDefinition[] {
     const offered = [...this.all().values()].filter(
-      ({ name, patches }) => patches !== !writesPatches && (withSecrets || name !== USE_SECRET),
+      ({ name, patches }) => patches !== !writesPatches && (!SOMETIMES.includes(name) || also.includes(name)),
     );
     return offered.map((tool) => this.defined(tool));
   }

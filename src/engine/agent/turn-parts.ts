@@ -1,5 +1,6 @@
+import type { ConversationMessage } from '../models/conversation.js';
 import type { ModelInfo, ToolDefinition } from '../models/model-provider.js';
-import type { SecretToUse } from './agent-tool.js';
+import type { SecretToUse, WebUse } from './agent-tool.js';
 import type { ContextCompactor } from './context/context-compactor.js';
 import type { EngineSettings } from './engine-settings.js';
 import type { LazySandbox } from './lazy-sandbox.js';
@@ -21,6 +22,8 @@ export interface TurnParts {
   offered: ToolDefinition[];
   /** The secrets of a task that asks before the first use of each; null: it does not ask. */
   secrets: readonly SecretToUse[] | null;
+  /** The pages that it may read; null: none. */
+  web: ((conversation: readonly ConversationMessage[]) => WebUse) | null;
   settings: EngineSettings;
   sandbox: LazySandbox;
   limits: TurnLimits;

@@ -267,13 +267,13 @@ export class TurnRun {
     const { taskId, workspaceId, userId, signal, passOn } = this.input;
     try {
       const secondsLeft = this.deps.limits.secondsLeft();
-      const limits = { resultCharacters, input, secrets, ...(secondsLeft === null ? {} : { secondsLeft }) };
-      const { keepWhole, notes } = this.beside;
-      const progress = progressOf(call, passOn);
-      const about = { taskId, workspaceId, userId, toolCallId: call.toolCallId, ...limits, keepWhole, progress };
-      const outcome = await tools.execute(ready, { ...about, signal, sandbox: () => sandbox.get() });
+      const web = this.deps.web?.(this.conversation) ?? null;
+      const limits = { resultCharacters, input, secrets, web, ...(secondsLeft === null ? {} : { secondsLeft }) };
+      const ids = { taskId, workspaceId, userId, toolCallId: call.toolCallId };
+      const about = { ...ids, ...limits, keepWhole: this.beside.keepWhole, progress: progressOf(call, passOn), signal };
+      const outcome = await tools.execute(ready, { ...about, sandbox: () => sandbox.get() });
       if (outcome.status === 'question') return { question: outcome.question };
-      const { files = [], parts = [], ...result } = await notes.with(outcome);
+      const { files = [], parts = [], ...result } = await this.beside.notes.with(outcome);
       return { result, files, parts, ending: null };
     } catch (error) {
       if (!(error instanceof SandboxError)) throw error;

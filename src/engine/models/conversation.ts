@@ -70,6 +70,8 @@ export interface ForModel {
   refused?: string[];
   /** What the loop says of it. */
   hint?: string;
+  /** What the service says of a result from outside, which stands between marks behind it. Absent: it is none. */
+  foreign?: string;
   /** What the folders of the task were like behind it, for the loop itself: looked at while steps are alike but for figures. */
   workdir?: string;
   /** What it shows beside the text. */
@@ -100,6 +102,8 @@ export interface ConversationMessage {
   role: 'user' | 'assistant';
   parts: StoredPart[];
   invocations: ToolInvocation[];
+  /** Of what the service says in the place of a user: no person has written it. */
+  byService?: true;
   /** Of an answer as it is sent: of a turn that was over when something was left out of the conversation. */
   beforeCut?: true;
 }

@@ -27,8 +27,9 @@ export function resultText(result: ToolResult | null): string {
 
 function textOf(result: ToolResult): string {
   if (result.status === 'denied') return deniedText(result.reason);
-  const { syntax, notes = [], refused = [], hint } = result.forModel ?? {};
-  const text = result.status === 'error' ? shortened(result.error, result) : outputText(result);
+  const { syntax, notes = [], refused = [], hint, foreign } = result.forModel ?? {};
+  const own = result.status === 'error' ? shortened(result.error, result) : outputText(result);
+  const text = foreign === undefined ? own : delimited(own, foreign);
   const [checked, hints] = [syntax === undefined ? [] : [syntax], hint === undefined ? [] : [`[${hint}]`]];
   const network = refused.map((reason) => `[The network refused this: ${reason}]`);
   return [withoutNotes(text), ...checked.map(withoutNotes), ...notes.map(notesText), ...network, ...hints].join('\n\n');
@@ -37,6 +38,11 @@ function textOf(result: ToolResult): string {
 /** What only the service writes is none when it stands in a file or an output: anybody may have written it there. */
 function withoutNotes(text: string): string {
   return text.replace(/<(?=\/?owner_notes)/gi, '&lt;');
+}
+
+/** Between marks that it does not have itself, behind words of the service. */
+function delimited(text: string, about: string): string {
+  return `[${about}]\n<from_outside>\n${text.replace(/<(?=\/?from_outside)/gi, '&lt;')}\n</from_outside>`;
 }
 
 /** Notes of the owner, as a model reads them. */

@@ -62,6 +62,7 @@ import { SigningKeys1798246100073 } from './0073-signing-keys.js';
 import { TaskChecks1798246200074 } from './0074-task-checks.js';
 import { ChangesOfChecks1798246300075 } from './0075-changes-of-checks.js';
 import { ChecksBeforeAndAgain1798246400076 } from './0076-checks-before-and-again.js';
+import { Web1798246500077 } from './0077-web.js';
 
 /**
  * In the order of their timestamps, as they run. A new one is added at the end; none is ever changed. A function of the database is taken from its
@@ -130,6 +131,7 @@ export const MIGRATIONS = [
   TaskChecks1798246200074,
   ChangesOfChecks1798246300075,
   ChecksBeforeAndAgain1798246400076,
+  Web1798246500077,
 ];
 
 /** The histories of a process, in the order in which they run: the service's own, then those of its extensions. */

@@ -5,6 +5,7 @@ import { hostsFitNetwork, networkShape } from './network.js';
 import { mergedPlans, type PlanConfig, plansSchema } from './plans.js';
 import { networksSchema, repositoriesSchema, repositoryFilesSchema } from './repositories.js';
 import { type FurtherPolicies, mergedRates, type Plan, type RateLimits, rateLimitsSchema } from './rate-limits.js';
+import { webSchema } from './web.js';
 
 const effort = z.enum(['low', 'medium', 'high']);
 
@@ -122,6 +123,7 @@ export function configFileSchema({ policies, sections }: FurtherConfig = { polic
     repositories: repositoriesSchema.optional(),
     repositoryNetworks: networksSchema.optional(),
     repositoryFiles: repositoryFilesSchema.optional(),
+    web: webSchema.optional(),
     extensions: sectionsSchema(sections),
   });
 }

@@ -3,12 +3,13 @@ import { isAbsolute } from 'node:path';
 import { z } from 'zod';
 import { networksSchema } from './repositories.js';
 
-/** All public hosts: environments of workspaces choose among them (reference §25). */
-const ANY = '*';
+/** All public hosts. Of those of commands environments of workspaces choose among them (reference §25). */
+export const ANY = '*';
 /** A name, `*.` and a name, or an address; with a port or without. */
 const HOST = /^((\*\.)?[a-z0-9]([a-z0-9._-]*[a-z0-9])?|\[[0-9a-f:.]+\])(:[1-9]\d{0,4})?$/;
 
-const hosts = z.array(
+/** A list of hosts. */
+export const hostsSchema = z.array(
   z
     .string()
     .refine(
@@ -24,9 +25,9 @@ const hosts = z.array(
 /** The part of `sandbox` that is about the network. */
 export const networkShape = {
   network: z.enum(['none', 'allow']).optional(),
-  allowHosts: hosts.optional(),
+  allowHosts: hostsSchema.optional(),
   /** Of them, those that secrets may be bound to; all without it. */
-  secretHosts: hosts.optional(),
+  secretHosts: hostsSchema.optional(),
   /** Networks that allowed hosts may lie in although they are not public. */
   allowNetworks: networksSchema.optional(),
   /** A file of certificates (PEM): the authorities that commands trust in place of the host's. */

@@ -14,6 +14,7 @@ export class Metrics {
   readonly modelCalls = this.counter('model_calls_total', 'Calls of models, each try by itself.', 'model', 'outcome');
   readonly modelTokens = this.counter('model_tokens_total', 'Tokens of answered calls.', 'model', 'kind');
   readonly sandboxStarts = this.counter('sandbox_starts_total', 'Sandboxes: one for each command.', 'outcome');
+  readonly webFetches = this.counter('web_fetches_total', 'Pages that agents asked for.', 'outcome');
   readonly runsEnded = this.counter('runs_ended_total', 'Runs that this process brought to an end.', 'outcome');
   readonly jobsEnded = this.counter('jobs_ended_total', 'Jobs that left this process.', 'queue', 'outcome');
   readonly chores = this.counter('chore_runs_total', 'Chores that this process carried out.', 'chore', 'outcome');

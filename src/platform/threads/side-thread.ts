@@ -55,10 +55,14 @@ export class SideThread<Question, Answer> {
   private limit: NodeJS.Timeout | undefined;
   private ended: Promise<unknown> = Promise.resolve();
 
-  /** @param stackMb the stack of the thread, in MB; Node's own is 4. */
+  /**
+   * @param stackMb the stack of the thread, in MB; Node's own is 4.
+   * @param memoryMb what lives in it, in MB: a question that needs more ends it, and fails with `ERR_WORKER_OUT_OF_MEMORY`. Absent: as Node has it.
+   */
   constructor(
     private readonly file: URL,
     private readonly stackMb = 4,
+    private readonly memoryMb?: number,
   ) {}
 
   /**
@@ -116,7 +120,9 @@ export class SideThread<Question, Answer> {
   }
 
   private start(): Worker {
-    const worker = new Worker(this.file, { execArgv: [], env: {}, resourceLimits: { stackSizeMb: this.stackMb } });
+    const memory = this.memoryMb === undefined ? {} : { maxOldGenerationSizeMb: this.memoryMb };
+    const resourceLimits = { stackSizeMb: this.stackMb, ...memory };
+    const worker = new Worker(this.file, { execArgv: [], env: {}, resourceLimits });
     // A thread that was ended may have posted something before: it answers nothing that was asked since.
     worker.on('message', (message: Answer | Working | typeof BEGUN) => {
       if (this.worker !== worker) return;

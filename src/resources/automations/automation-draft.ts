@@ -20,6 +20,7 @@ export type AutomationDraft = Trigger &
     | 'effort'
     | 'approvals'
     | 'whenBlocked'
+    | 'web'
     | 'budget'
     | 'repository'
     | 'environment'
@@ -46,6 +47,7 @@ export function draftOf(given: CreateAutomationDto): AutomationDraft {
     effort: null,
     approvals: 'none',
     whenBlocked: 'fail',
+    web: null,
     budget: null,
     repository: null,
     environment: null,
@@ -72,6 +74,7 @@ function merged(given: ChangeAutomationDto, before: Before): AutomationDraft {
     effort: replaced(before.effort, given.effort),
     approvals: replaced(before.approvals, given.approvals) ?? 'none',
     whenBlocked: replaced(before.whenBlocked, given.whenBlocked) ?? 'fail',
+    web: replaced(before.web, given.web),
     budget: replaced(before.budget, given.budget),
     repository: replaced(before.repository, given.repository && asStored(given.repository)),
     environment: replaced(

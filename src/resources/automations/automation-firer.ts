@@ -138,6 +138,7 @@ export class AutomationFirer {
       effort,
       approvals,
       whenBlocked,
+      web,
       budget,
       repository,
       environment,
@@ -155,6 +156,8 @@ export class AutomationFirer {
       projectId,
       approvals,
       whenBlocked,
+      // What an event says others have written: it must find no way out with what the task may read.
+      web: web ?? run.triggerType !== 'event',
       ...(model === null ? {} : { model }),
       ...(effort === null ? {} : { effort }),
       ...(budget === null ? {} : { budget }),

@@ -52,6 +52,7 @@ const AUTOMATION = columns(Automation, 'a', [
   'effort',
   'approvals',
   'whenBlocked',
+  'web',
   'budget',
   'repository',
   'environment',

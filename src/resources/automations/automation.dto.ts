@@ -131,6 +131,14 @@ class AutomationOptions {
   whenBlocked?: WhenBlocked | null;
 
   @IsOptional()
+  @IsBoolean()
+  @Documented({
+    description:
+      'Whether agents of its tasks may read pages of the web, where the operator lets agents. Without it, and null: they may, but for tasks that an event begins, which what others have written has set going.',
+  })
+  web?: boolean | null;
+
+  @IsOptional()
   @IsInstance(BudgetDto, { message: 'budget must be an object' })
   @ValidateNested({ message: 'budget must be an object' })
   @Type(() => BudgetDto)

@@ -66,6 +66,8 @@ export class Automation {
   @Column('text', { nullable: true }) effort: Effort | null;
   @Column('text', { default: 'none' }) approvals: Approvals;
   @Column('text', { default: 'fail' }) whenBlocked: WhenBlocked;
+  /** Whether agents of its tasks may read pages of the web; null: they may, but for tasks that an event begins. */
+  @Column('boolean', { nullable: true }) web: boolean | null;
   @Column('jsonb', { nullable: true }) budget: Budget | null;
   @Column('jsonb', { nullable: true }) repository: AutomationRepository | null;
   /** That its tasks work in; null for that of their project. */

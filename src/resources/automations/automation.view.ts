@@ -31,6 +31,10 @@ export const automationSchema = named(
     effort: effortSchema.nullable(),
     approvals: z.enum(APPROVALS),
     whenBlocked: z.enum(WHEN_BLOCKED),
+    web: z
+      .boolean()
+      .nullable()
+      .describe('Whether agents of its tasks may read pages of the web; null: they may, but for tasks of events.'),
     budget: budgetSchema.nullable(),
     repository: z
       .strictObject({
@@ -141,6 +145,7 @@ export function automationView(row: ShownAutomation): z.output<typeof automation
     effort: row.effort,
     approvals: row.approvals,
     whenBlocked: row.whenBlocked,
+    web: row.web,
     budget: row.budget === null ? null : budgetView(row.budget),
     repository: row.repository,
     environment: row.environment,

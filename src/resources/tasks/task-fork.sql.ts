@@ -108,7 +108,7 @@ answer AS (
   WHERE p.part ->> 'type' = 'text'),
 task AS (
   INSERT INTO tasks AS t (id, workspace_id, created_by, title, status, finished_at, model, effort, budget, metadata, tags, opening,
-    message_count, last_seq, last_event, turn, project_id, approvals, when_blocked, repository, output_schema, changes,
+    message_count, last_seq, last_event, turn, project_id, approvals, when_blocked, web, repository, output_schema, changes,
     result_text, result_output, result_file_ids, environment_id, environment_version, environment_build_id, checks, forked_from)
   SELECT ${TASK_ID}, ${WORKSPACE}, ${USER}, coalesce(${textOrNull('title')}, source.title),
     CASE WHEN ${RUN_ID} IS NULL THEN 'completed' ELSE 'queued' END, CASE WHEN ${RUN_ID} IS NULL THEN now() END,
@@ -117,7 +117,7 @@ task AS (
     source.opening, said.n + (${RUN_ID} IS NOT NULL)::int, said.last + (${RUN_ID} IS NOT NULL)::int, (${RUN_ID} IS NOT NULL)::int, ${TURN},
     CASE WHEN ${bool('setsProject')} THEN ${uuidOrNull('projectId')} ELSE (
       SELECT p.id FROM projects p WHERE p.id = source.project_id FOR KEY SHARE) END,
-    source.approvals, coalesce(${textOrNull('whenBlocked')}, source.when_blocked), ${jsonb<StoredRepository | null>()('repository')},
+    source.approvals, coalesce(${textOrNull('whenBlocked')}, source.when_blocked), source.web, ${jsonb<StoredRepository | null>()('repository')},
     source.output_schema, CASE WHEN source.turn = ${TURN} THEN source.changes END,
     CASE WHEN ${RUN_ID} IS NULL THEN CASE WHEN source.turn = ${TURN} THEN coalesce(source.result_text, answer.text) ELSE answer.text END END,
     CASE WHEN ${RUN_ID} IS NULL AND source.turn = ${TURN} THEN source.result_output END,

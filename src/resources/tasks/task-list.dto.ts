@@ -3,7 +3,7 @@ import { IsIn, IsString, Matches, MaxLength, MinLength, ValidateBy } from 'class
 import { Documented } from '../../platform/http/documented.js';
 import { Gathered, Moment, OptionalNotNull } from '../../platform/http/fields.js';
 import { PageQuery } from '../../platform/http/pages.js';
-import { isMetadata } from './task.dto.js';
+import { isMetadata } from './metadata.js';
 import { TASK_STATUSES } from './task-status.js';
 
 const STATUSES = new RegExp(`^(${TASK_STATUSES.join('|')})(,(${TASK_STATUSES.join('|')}))*$`);

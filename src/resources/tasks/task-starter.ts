@@ -76,6 +76,7 @@ export class TaskStarter {
         projectId: input.projectId ?? null,
         approvals: input.approvals ?? 'none',
         whenBlocked: input.whenBlocked ?? 'fail',
+        web: input.web ?? true,
         repository,
         environmentId: environment?.id ?? null,
         environmentVersion: environment?.version ?? null,

@@ -24,6 +24,7 @@ import type { Effort } from '../../engine/models/model-provider.js';
 import { ChoiceOfEnvironment, type EnvironmentChoice } from '../environments/environment-choice.dto.js';
 import { type CheckDto, Checks, MaxRepairs } from './checks/checks.dto.js';
 import { ReviewCommentDto } from './messages/review.dto.js';
+import { isMetadata } from './metadata.js';
 import { SchemaOfOutput } from './output-schema.dto.js';
 import { RepositoryDto } from './repository.dto.js';
 
@@ -102,21 +103,6 @@ export class BudgetDto {
     pattern: COST.source,
   })
   maxCost?: string;
-}
-
-/** Whether a value is at most 16 pairs of text, as `metadata` takes it. */
-export function isMetadata(value: unknown): boolean {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return false;
-  const pairs = Object.entries(value);
-  return (
-    pairs.length <= 16 &&
-    pairs.every(([key, text]) => key !== '' && fits(key, 64) && typeof text === 'string' && fits(text, 512))
-  );
-}
-
-/** Characters, as the document and the other fields count them; a JavaScript string's length counts some of them twice. */
-function fits(text: string, characters: number): boolean {
-  return text.length <= characters || (text.length <= 2 * characters && [...text].length <= characters);
 }
 
 /** A task or message has at least one of these. */
@@ -218,6 +204,14 @@ export class CreateTaskDto extends TaskOptions {
       '`writes`: a person approves each command and each change of a file first; `secrets`: the first use of each secret. `none` is the default.',
   })
   approvals?: Approvals;
+
+  @OptionalNotNull()
+  @IsBoolean()
+  @Documented({
+    description:
+      '`false`: its agent reads no pages of the web, although the operator lets agents. `true` is the default.',
+  })
+  web?: boolean;
 
   @SchemaOfOutput()
   outputSchema?: OutputSchema | null;

@@ -110,6 +110,8 @@ export class Task {
   /** When it is resumed by itself; null unless it is paused. */
   @Timestamp({ nullable: true }) resumesAt: Date | null;
   @Column('text', { default: 'fail' }) whenBlocked: WhenBlocked;
+  /** Whether its agent may read pages of the web, where the operator lets agents; not of a task that is older than this field. */
+  @Column('boolean', { default: false }) web: boolean;
   /** The last time that something blocked it; null when nothing has. */
   @Column('jsonb', { nullable: true }) blocked: Block | null;
   @Column('text') model: string;

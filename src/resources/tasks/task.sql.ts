@@ -37,6 +37,7 @@ const TASK = columns(Task, 't', [
   'effort',
   'approvals',
   'whenBlocked',
+  'web',
   'budget',
   'metadata',
   'tags',
@@ -197,11 +198,11 @@ environment AS (
     AND v.version = coalesce(${intOrNull('environmentVersion')}, (SELECT version FROM usual))),
 task AS (
   INSERT INTO tasks AS t (id, workspace_id, created_by, title, untitled, status, model, effort, budget, metadata, tags, opening, message_count,
-    last_seq, last_event, project_id, approvals, when_blocked, automation_id, automation_run_id, repository, output_schema,
+    last_seq, last_event, project_id, approvals, when_blocked, web, automation_id, automation_run_id, repository, output_schema,
     environment_id, environment_version, checks)
   SELECT ${TASK_ID}, ${WORKSPACE}, ${USER}, ${text('title')}, ${bool('untitled')}, 'queued', ${MODEL}, ${textOrNull('effort')},
     ${jsonb<Budget | null>()('budget')}, ${jsonb<Record<string, string>>()('metadata')}, ${texts('tags')}, ${text('opening')}, 1, 1, 1, ${uuidOrNull('projectId')},
-    ${text('approvals')}, ${text('whenBlocked')}, ${uuidOrNull('automationId')}, ${uuidOrNull('automationRunId')},
+    ${text('approvals')}, ${text('whenBlocked')}, ${bool('web')}, ${uuidOrNull('automationId')}, ${uuidOrNull('automationRunId')},
     ${jsonb<StoredRepository | null>()('repository')}, ${textOrNull('outputSchema')}::json,
     (SELECT id FROM environment), (SELECT version FROM environment), ${GIVEN_CHECKS}
   RETURNING ${TASK}, ${HAS_CHECKS}, ${ENVIRONMENT}),

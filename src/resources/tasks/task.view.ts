@@ -121,6 +121,7 @@ export const taskSchema = named(
     effort: effortSchema.nullable().describe('How much the model thinks; null when the model takes none.'),
     approvals: z.enum(APPROVALS).describe('What a person approves first: commands and file changes, or secrets.'),
     whenBlocked: z.enum(WHEN_BLOCKED).describe('Whether it waits for what blocks it and passes by itself, or fails.'),
+    web: z.boolean().describe('Whether its agent may read pages of the web, where the operator lets agents.'),
     budget: budgetSchema.nullable(),
     source: sourceSchema.describe('What created the task.'),
     forkedFrom: z
@@ -215,6 +216,7 @@ export function taskView(row: TaskRow, transparency: Transparency): z.output<typ
     effort: row.effort,
     approvals: row.approvals,
     whenBlocked: row.whenBlocked,
+    web: row.web,
     budget: row.budget === null ? null : budgetView(row.budget),
     source: {
       type: row.automationId === null ? 'api' : 'automation',

@@ -36,7 +36,7 @@ export function partsOfLoss(lost: [LostCall, ...LostCall[]]): StoredPart[] {
 export function readLoss(id: string, parts: StoredPart[]): ConversationMessage | null {
   const [first, second] = parts;
   if (first?.type !== 'data' || first.name !== WORKDIR_PART || second?.type !== 'surroundings') return null;
-  return { id, role: 'user', parts: [{ type: 'text', text: second.text }], invocations: [] };
+  return { id, role: 'user', parts: [{ type: 'text', text: second.text }], invocations: [], byService: true };
 }
 
 function inShort(input: JsonValue): string {

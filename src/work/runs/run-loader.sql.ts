@@ -2,7 +2,7 @@
 import type { TaskCheck } from '../../resources/tasks/checks/task-check.entity.js';
 import type { JsonValue } from '../../engine/models/conversation.js';
 import { columns } from '../../platform/database/columns.js';
-import { raw, sql, uuid } from '../../platform/database/sql.js';
+import { bool, raw, sql, uuid } from '../../platform/database/sql.js';
 import { underWay } from '../../resources/billing/meter.sql.js';
 import { exhausted, type WindowState } from '../../resources/billing/usage.sql.js';
 import type { Definition } from '../../resources/environments/definition.js';
@@ -94,6 +94,8 @@ export type TaskInput = typeof TASK.row &
     workspace: string | null;
     /** Whether its commands may have the network that the operator allows. */
     network: boolean;
+    /** How often its agent has asked for a page in this turn; null: it may ask for none. */
+    fetched: number | null;
     /** Of the secrets that it may use, those that its automation names; null: whatever there are, and of an event's task none. */
     secretNames: readonly string[] | null;
     /** What it works in; null: in what holds for all. */
@@ -148,6 +150,9 @@ WITH task AS (
       SELECT DISTINCT ON (c.kind) ${CUT} FROM context_cuts c WHERE c.task_id = t.id ORDER BY c.kind, c.seq DESC) cut) AS cuts,
     CASE WHEN t.repository IS NOT NULL THEN (SELECT w.slug FROM workspaces w WHERE w.id = t.workspace_id) END AS workspace,
     ${NETWORK} AS network,
+    CASE WHEN t.web AND ${bool('web')} THEN (
+      SELECT count(*)::int FROM messages k JOIN tool_invocations v ON v.message_id = k.id
+      WHERE k.task_id = t.id AND k.turn = t.turn AND v.state IN ('success', 'error') AND translate(lower(v.name), '_-', '') = 'webfetch') END AS fetched,
     CASE WHEN t.automation_run_id IS NOT NULL THEN (
       SELECT a.secrets FROM automation_runs r JOIN automations a ON a.id = r.automation_id WHERE r.id = t.automation_run_id)
     END AS "secretNames",

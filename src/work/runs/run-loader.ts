@@ -5,6 +5,7 @@ import { secretsIn } from '../../engine/agent/approval.js';
 import type { InputChecks } from '../../engine/agent/input-checks.js';
 import { readChecks } from '../../engine/agent/check-steps.js';
 import { Env } from '../../platform/config/env.js';
+import { webOf } from '../../platform/config/web.js';
 import { RepositoryStore } from '../../engine/repositories/repository-store.js';
 import { TaskRepository } from '../../engine/repositories/task-repository.js';
 import { Database } from '../../platform/database/database.js';
@@ -50,6 +51,8 @@ export interface Loaded {
 @Injectable()
 export class RunLoader {
   private readonly rules: UsageRules;
+  /** Whether the operator lets agents read pages of the web. */
+  private readonly web: boolean;
 
   constructor(
     private readonly database: Database,
@@ -62,11 +65,12 @@ export class RunLoader {
     private readonly checking: RunChecking,
   ) {
     this.rules = usageRulesOf(env.file);
+    this.web = webOf(env.file) !== null;
   }
 
   async load(run: ClaimedRun, signals: RunSignals): Promise<Loaded> {
     const { signal } = signals;
-    const query = LOAD({ taskId: run.taskId, limits: this.quota.limits, rules: this.rules });
+    const query = LOAD({ taskId: run.taskId, limits: this.quota.limits, rules: this.rules, web: this.web });
     const rows = await retryWhileUnavailable(() => this.database.work.run(query), signal);
     const { task, messages } = loaded(rows);
     // Deleted since it was claimed.
@@ -135,6 +139,7 @@ export class RunLoader {
         open: () => this.bytes(run, sha256),
       })),
       network: task.network,
+      ...(task.fetched === null ? {} : { web: { fetched: task.fetched } }),
       ...(task.environment === null ? {} : { environment: environmentOf(task.environment) }),
       repository: this.repository(run, task, signal),
       storageExhausted: task.above === null ? null : exhaustedText(task.above),

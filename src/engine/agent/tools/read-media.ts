@@ -6,7 +6,7 @@ import { Readable } from 'node:stream';
 import { newId } from '../../../platform/database/ids.js';
 import type { KeptFile } from '../../models/conversation.js';
 import { fileKind, readableType } from '../../models/request-files.js';
-import type { ToolContext, ToolOutcome } from '../agent-tool.js';
+import type { PublishedFile, ToolContext, ToolOutcome } from '../agent-tool.js';
 import { UnreadableFileError } from '../pictures.js';
 import { notTaken, type ReadableFile, readableFile } from '../task-files.js';
 
@@ -36,16 +36,28 @@ export async function show(
       kind === 'file' ? 'Take its text with bash (pdftotext, strings)' : 'Look at it with bash (file, xxd)';
     throw new Error(`${what}, and ${notTaken(kind ?? 'file')}. ${advice}.`);
   }
+  const { words, kept, files } = await handedOver(content, posix.basename(path), what);
+  return { status: 'success', output: `${what}. ${words}`, forModel: { files: [kept] }, files };
+}
+
+/**
+ * A picture or a PDF as the model is sent it: what is said of it, and what goes on record. Throws the message for the model.
+ * @param what the beginning of that message: a sentence up to its object.
+ */
+export async function handedOver(
+  content: Readable,
+  name: string,
+  what: string,
+): Promise<{ words: string; kept: KeptFile; files: PublishedFile[] }> {
   const file = await readableFile(content).catch((error: unknown) => {
     throw error instanceof UnreadableFileError
       ? new Error(`${what} that is not shown: ${error.message}.`, { cause: error })
       : error;
   });
-  const kept = keptFile(file, posix.basename(path));
-  const output = `${what}. ${kind === 'file' ? 'You are shown it.' : sizeInWords(file)}`;
-  const { name, size: bytes } = kept;
-  const handed = { id: newId(), name, size: bytes, content: Readable.from([file.bytes]), forModel: true as const };
-  return { status: 'success', output, forModel: { files: [kept] }, files: [handed] };
+  const kept = keptFile(file, name);
+  const words = file.mediaType === 'application/pdf' ? 'You are shown it.' : sizeInWords(file);
+  const about = { id: newId(), name: kept.name, size: kept.size, forModel: true as const };
+  return { words, kept, files: [{ ...about, content: Readable.from([file.bytes]) }] };
 }
 
 function sizeInWords({ width, height, from }: ReadableFile): string {
