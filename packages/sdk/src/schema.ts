@@ -177,6 +177,7 @@ export interface components {
          *       "effort": null,
          *       "approvals": "none",
          *       "whenBlocked": "fail",
+         *       "web": null,
          *       "budget": null,
          *       "runAt": null,
          *       "triggerEvent": null,
@@ -328,6 +329,7 @@ export interface components {
          *         "effort": null,
          *         "approvals": "none",
          *         "whenBlocked": "fail",
+         *         "web": null,
          *         "budget": null,
          *         "runAt": null,
          *         "triggerEvent": null,
@@ -2782,6 +2784,7 @@ export interface components {
          *       "effort": "medium",
          *       "approvals": "none",
          *       "whenBlocked": "fail",
+         *       "web": true,
          *       "budget": {
          *         "maxSteps": 20,
          *         "maxTokens": null,
@@ -2864,7 +2867,7 @@ export interface components {
                 /** @description How often the agent went on in this turn, because a check had failed. */
                 repairs: number;
                 /**
-                 * @description Of its last turn. `none`: the task has no checks. `error`: one could not be carried out.
+                 * @description Of its last turn. `none`: the task has no checks. `pending`: they have not come to an end in it. `error`: one could not be carried out.
                  * @enum {string}
                  */
                 status: "none" | "pending" | "running" | "passed" | "failed" | "error";
