@@ -114,7 +114,7 @@ describe('Environments (reference §25)', () => {
   it.each([
     [{ mcpServers: [] }, 'mcpServers'],
     [{ skills: [] }, 'skills'],
-    [{ checks: [] }, 'checks'],
+    [{ cpus: 2 }, 'cpus'],
     [{ repository: { url: 'https://github.com/acme/api', push: { branch: 'x' } } }, 'repository.push'],
     [{ resources: { processes: 1 } }, 'resources.processes'],
   ])('with a field that is not known, %j, are refused', async (more, param) => {

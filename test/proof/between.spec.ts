@@ -3,13 +3,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { WorkspacesService } from '../../src/access/workspaces/workspaces.service.js';
 import { bootWorker, useService } from '../harness/app.js';
+import { listChecks } from '../harness/checked.js';
 import { makeMember, type Member } from '../harness/client.js';
 import { FakeGitHub } from '../harness/code-hosts/github.js';
 import { type Answer, ModelServer, stepOf } from '../harness/model-server.js';
 import { git } from '../harness/repositories.js';
 import { call, createTask, finishedLater, readResults, readTask, type TaskBody } from '../harness/tasks.js';
 import { until } from '../harness/until.js';
-import type { Row } from './bench.js';
 import { MEND_JS, SCENES } from './scenes.js';
 
 type Body = TaskBody & { checks: { status: string } };
@@ -68,8 +68,7 @@ describe('Between a check and what follows from it (reference §26)', () => {
     expect((await member.client.post(`/v1/tasks/${id}/messages`, { content: 'Go on.' })).status).toBe(202);
   };
   const over = async (id: string) => (await finishedLater(member.client, id)) as Body;
-  const rowsOf = async (id: string) =>
-    (await member.client.get<{ checks: Row[] }>(`/v1/tasks/${id}/checks`)).body.checks.toReversed();
+  const rowsOf = (id: string) => listChecks(member.client, id);
 
   it('what is pushed is what was checked, whatever a process that is left behind waits for', async () => {
     const evil = `for at in /workdir/.millwright-changes.*; do [ -d $at ] || continue; echo evil >$at/patch; done; for at in /workdir/repo /workdir/*/repo; do [ -d $at ] && echo evil >$at/evil.txt; done`;
