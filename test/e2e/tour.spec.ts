@@ -72,7 +72,11 @@ function installed(...programs: string[]): boolean {
     // The stream beside them, from its first frame to its last.
     expect(lines).toEqual(expect.arrayContaining(['- stream.ready', '2 task.created', '- stream.end']));
     // The answer is taken, the file is sorted, the next turn is cancelled, and another task has passed its check.
-    const checked = ['["completed","passed"]', 'sorted before: failed, exit code 2', 'sorted after: passed, exit code 0'];
+    const checked = [
+      '["completed","passed"]',
+      'sorted before: failed, exit code 2',
+      'sorted after: passed, exit code 0',
+    ];
     expect(lines.slice(-8)).toEqual([expect.any(String), 'a', 'b', 'queued', 'cancelled', ...checked]);
   }, 120_000);
 
