@@ -106,7 +106,12 @@ export class World {
   }
 
   async workersAreUp(): Promise<void> {
-    const up = () => this.workers.every((worker) => this.isUp(worker));
+    const up = () => {
+      // One that has ended by itself never will be: what it said tells why.
+      const over = this.workers.find(({ child }) => child.exitCode !== null);
+      if (over !== undefined) throw new Error(`A worker ended with ${over.child.exitCode}:\n${over.log}`);
+      return this.workers.every((worker) => this.isUp(worker));
+    };
     await until('the workers to be up', up, { within: 120_000 });
   }
 
