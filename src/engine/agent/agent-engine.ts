@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream';
 import type { ConversationMessage, JsonValue, StoredPart, ToolResult } from '../models/conversation.js';
-import type { CheckPhase, CheckResult } from '../checks/check.js';
+import type { CheckPhase, CheckRef, CheckResult } from '../checks/check.js';
 import type { Effort, ModelUsage } from '../models/model-provider.js';
 import type { NetworkReport, NetworkUse, SandboxSecrets, SharedFile } from '../sandbox/sandbox.js';
 import type { TaskEnvironment } from '../sandbox/session-environment.js';
@@ -135,14 +135,6 @@ export type LiveEvent =
   | { type: 'discarded'; messageId: string }
   | { type: 'output'; messageId: string; toolCallId: string; stream: 'stdout' | 'stderr'; chunk: Buffer }
   | ({ type: 'check_output'; stream: 'stdout' | 'stderr'; chunk: Buffer } & CheckRef);
-
-/** A check that runs, or has run. */
-export interface CheckRef {
-  name: string;
-  phase: CheckPhase;
-  /** How often the agent had mended its work in this turn by then. */
-  round: number;
-}
 
 /** One tool call as recorded before anything acts on it. */
 export interface StartedCall {

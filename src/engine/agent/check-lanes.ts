@@ -1,8 +1,8 @@
 // How the checks of a task are carried out: side by side (reference §26).
 import { newId } from '../../platform/database/ids.js';
-import type { CarriedOut, Check, CheckPhase, CheckResult } from '../checks/check.js';
+import type { CarriedOut, Check, CheckPhase, CheckRef, CheckResult } from '../checks/check.js';
 import { CHECK_LANES, type CheckLane } from '../sandbox/workdir/workdirs.js';
-import type { AgentEvent, AgentFeedback, AgentInput, AgentOutcome, CheckRef } from './agent-engine.js';
+import type { AgentEvent, AgentFeedback, AgentInput, AgentOutcome } from './agent-engine.js';
 import type { CheckedWork, InputChecks } from './input-checks.js';
 import type { TurnLimits } from './turn-limits.js';
 

@@ -30,6 +30,17 @@ export type CheckStatus = (typeof CHECK_STATUSES)[number];
 export const CHECK_PHASES = ['before', 'after'] as const;
 export type CheckPhase = (typeof CHECK_PHASES)[number];
 
+/** A check that runs, or has run. */
+export interface CheckRef {
+  name: string;
+  phase: CheckPhase;
+  /** How often the agent had mended its work in this turn by then. */
+  round: number;
+}
+
+/** By what one is known within a task, while it runs. */
+export const checkId = ({ name, phase, round }: CheckRef): string => `${phase}/${round}/${name}`;
+
 /** What became of one check. */
 export interface CheckResult extends Omit<Check, 'timeoutSeconds'> {
   id: string;

@@ -11,8 +11,7 @@ import {
   partSchema,
   resultViews,
 } from '../tasks/messages/message.view.js';
-import { CHECK_STATUSES } from '../../engine/checks/check.js';
-import { CHECK_PHASES } from '../../engine/checks/check.js';
+import { CHECK_PHASES, CHECK_STATUSES } from '../../engine/checks/check.js';
 import { TASK_STATUSES } from '../tasks/task-status.js';
 import {
   interactionSchema,

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { CHECK_PHASES, type CheckPhase } from '../../engine/checks/check.js';
+import { CHECK_PHASES, checkId, type CheckPhase, type CheckRef } from '../../engine/checks/check.js';
 import type { Transparency } from '../../platform/config/config-file.js';
 import type { LiveUpdate } from '../../platform/events/event-subscriptions.js';
 import type { Batch } from './feed.js';
@@ -41,7 +41,7 @@ export class LiveUpdates {
   replacedBy({ shown }: Batch): void {
     for (const { event } of shown) {
       // It runs again: in a turn that has ended, or behind a worker that was lost.
-      if (event.type === 'check.started') this.told.delete(checkId(event.data as unknown as CheckData));
+      if (event.type === 'check.started') this.told.delete(checkId(event.data as unknown as CheckRef));
       const id = replacedBy(event);
       if (id === undefined) continue;
       this.told.add(id);
@@ -104,13 +104,9 @@ export class LiveUpdates {
   }
 }
 
-type CheckData = { name: string; phase: CheckPhase; round: number };
-
-const checkId = ({ name, phase, round }: CheckData) => `${phase}/${round}/${name}`;
-
 /** The id of what an event replaces. */
 function replacedBy({ type, data }: Batch['shown'][number]['event']): string | undefined {
-  if (type === 'check.completed') return checkId(data as unknown as CheckData);
+  if (type === 'check.completed') return checkId(data as unknown as CheckRef);
   const { message, toolCallId } = data as { message?: { id: string; role: string }; toolCallId?: string };
   return message?.role === 'assistant' ? message.id : toolCallId;
 }

@@ -1,5 +1,6 @@
 import { StringDecoder } from 'node:string_decoder';
-import type { AgentEvent, CheckRef, LiveEvent } from '../../engine/agent/agent-engine.js';
+import type { AgentEvent, LiveEvent } from '../../engine/agent/agent-engine.js';
+import { checkId } from '../../engine/checks/check.js';
 import type { EventSubscriptions, LiveUpdate, UpdateSource } from '../../platform/events/event-subscriptions.js';
 
 /** Milliseconds from a word to the update that has it: a model writes a hundred times a second. */
@@ -122,8 +123,6 @@ function replacedBy(event: AgentEvent): string | null {
       return null;
   }
 }
-
-const checkId = ({ name, phase, round }: CheckRef) => `${phase}/${round}/${name}`;
 
 function halves(update: LiveUpdate): LiveUpdate[] {
   const { offset, delta } = update as { offset: number; delta: string };
