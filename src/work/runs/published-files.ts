@@ -9,7 +9,7 @@ import { cleanName } from '../../resources/files/file-name.js';
 import { type KeptRoom, StorageQuota } from '../../resources/files/storage-quota.js';
 import { FileStorage } from '../../resources/files/storage/file-storage.js';
 import type { ClaimedRun, ActiveRun } from './claimed-run.js';
-import { SHA256 } from './run-recorder.sql.js';
+import { type Published, SHA256 } from './run-recorder.sql.js';
 
 /** The files of a run: what it reads, and what it hands over. */
 @Injectable()
@@ -44,6 +44,19 @@ export class PublishedFiles {
     } finally {
       for (const { release } of rooms) release();
     }
+  }
+
+  /** The same of one file that the service itself adds. Undefined where that does not fit, or `write` found no room: then nothing was written. */
+  own<T>(
+    held: ActiveRun,
+    file: PublishedFile,
+    write: (stored: { files: Published[]; publishedBytes: number }) => Promise<T | undefined>,
+  ): Promise<T | undefined> {
+    const given = { result: { status: 'success' as const, output: null }, files: [file] };
+    return this.keeping(held, given, ({ result, files, publishedBytes }) => {
+      if (result.status === 'error') this.logger.warn(`Task ${held.run.taskId} has no ${file.name}: ${result.error}`);
+      return files.length === 0 ? Promise.resolve(undefined) : write({ files, publishedBytes });
+    });
   }
 
   /** The bytes go to storage before the row: bytes without a row are swept up, a row without bytes would be a lie. */

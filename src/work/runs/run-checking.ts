@@ -24,6 +24,7 @@ export class RunChecking {
   /** The input with the checks of its task. */
   of(run: ClaimedRun, task: TaskInput, checks: TaskChecks, input: AgentInput): AgentInput {
     const { repairs, seen, again } = task;
+    let checked: Promise<CheckedTask> | null = null;
     const known = async (check: Check) => {
       const original = originalOf(run, task, input, check);
       return original === null ? null : this.known(original, check, input.signal);
@@ -38,7 +39,7 @@ export class RunChecking {
         ...checks,
         ...{ repairs, before, unknown, again, known },
         run: async (check, work) => {
-          const done = await this.runner.run(await this.taskOf(run, task, input), check, work);
+          const done = await this.runner.run(await (checked ??= this.taskOf(run, task, input)), check, work);
           if (work.phase === 'before' && !wasCutShort(done.result, check, work))
             done.result.original = originalOf(run, task, input, check);
           return done;

@@ -18,8 +18,8 @@ import {
 import { TaskCheck } from '../../resources/tasks/checks/task-check.entity.js';
 import type { ReadyBuild } from '../environments/build-store.js';
 import type { ClaimedRun } from './claimed-run.js';
-import { fenceWithRoom, PUBLISHED } from './run-files.sql.js';
-import { HELD, HOLD, PARTS, TASK_ID, type Written } from './run-recorder.sql.js';
+import { PUBLISHED } from './run-files.sql.js';
+import { fenceWithRoom, HELD, HOLD, PARTS, TASK_ID, type Written } from './run-recorder.sql.js';
 
 const ROUND = int('round');
 /** The counts of a round that begins, also of one that a lost worker had begun, or that runs again. */

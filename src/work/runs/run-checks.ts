@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 import { Injectable, Logger } from '@nestjs/common';
-import type { AgentEvent } from '../../engine/agent/agent-engine.js';
+import type { PublishedFile } from '../../engine/agent/agent-tool.js';
 import { isPassing } from '../../platform/database/database-errors.js';
 import { Database } from '../../platform/database/database.js';
 import { retryWhileUnavailable } from '../../platform/database/retry-while-unavailable.js';
@@ -10,8 +10,6 @@ import type { ActiveRun } from './claimed-run.js';
 import { FencedWrites } from './fenced-writes.js';
 import { PublishedFiles } from './published-files.js';
 import { checkQuery, ENDED, ENDED_FILE, type CheckEvent } from './run-checks.sql.js';
-import type { PublishedFile } from '../../engine/agent/agent-tool.js';
-import type { Stored } from './run-files.sql.js';
 import { FACTS, PROVEN, PROVEN_FILE } from './run-proof.sql.js';
 import type { Written } from './run-recorder.sql.js';
 
@@ -42,35 +40,19 @@ export class RunChecks {
   private async ended(held: ActiveRun, { phase, round, result, whole }: CheckEvent<'checked'>): Promise<Written> {
     const { protect, protectedChanged } = result;
     const about = { run: held.run, phase, round, result, protect, protectedChanged };
-    const write = (stored: { files: Stored[]; publishedBytes: number }) =>
-      this.writes.tried(held, ENDED_FILE({ ...about, ...stored, limits: this.files.quota.limits }));
-    const kept = whole === null ? undefined : await this.kept(held, whole, write);
+    const { limits } = this.files.quota;
+    const withFile = (file: PublishedFile) =>
+      this.files.own(held, file, (stored) => this.writes.tried(held, ENDED_FILE({ ...about, ...stored, limits })));
+    const kept = whole === null ? undefined : await withFile(whole);
     if (kept === undefined) return this.writes.fencedInLog(held, ENDED(about));
     this.writes.tell(held);
     return kept;
   }
 
-  /** Stores a file, and writes its row. Undefined where that does not fit; then nothing was written. */
-  private kept<T>(
-    held: ActiveRun,
-    file: PublishedFile,
-    write: (stored: { files: Stored[]; publishedBytes: number }) => Promise<T | undefined>,
-  ): Promise<T | undefined> {
-    const given = { result: { status: 'success' as const, output: null }, files: [file] };
-    return this.files.keeping(held, given, ({ result, files, publishedBytes }) => {
-      if (result.status === 'error') this.logger.warn(`Task ${held.run.taskId} has no ${file.name}: ${result.error}`);
-      return files.length === 0 ? Promise.resolve(undefined) : write({ files, publishedBytes });
-    });
-  }
-
   private async prove(
     held: ActiveRun,
     result: 'passed' | 'failed',
-    {
-      names,
-      workdirSha256,
-      patchSha256,
-    }: Pick<Extract<AgentEvent, { type: 'checks' }>, 'names' | 'workdirSha256' | 'patchSha256'>,
+    { names, workdirSha256, patchSha256 }: CheckEvent<'checks'>,
   ): Promise<void> {
     const { taskId, model } = held.run;
     const [facts] = await retryWhileUnavailable(() => this.database.work.run(FACTS({ taskId })), held.signal);
@@ -96,7 +78,7 @@ export class RunChecks {
     const bytes = Buffer.from(`${JSON.stringify(envelope)}\n`);
     const file = { id: newId(), name: FILE, size: bytes.length, content: Readable.from([bytes]) };
     const { limits } = this.files.quota;
-    const written = await this.kept(held, file, (stored) =>
+    const written = await this.files.own(held, file, (stored) =>
       this.writes.tried(held, PROVEN_FILE({ run: held.run, envelope, ...stored, limits })),
     );
     if (written === undefined) await this.writes.fenced(held, PROVEN({ run: held.run, envelope }));

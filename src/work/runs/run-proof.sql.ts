@@ -2,8 +2,8 @@
 import { jsonb, sql, uuid } from '../../platform/database/sql.js';
 import type { CheckFact } from '../../resources/proofs/proof-facts.js';
 import type { ProofEnvelope } from '../../resources/proofs/envelope.js';
-import { fenceWithRoom, PUBLISHED } from './run-files.sql.js';
-import { HELD, HOLD, TASK_ID, type Written } from './run-recorder.sql.js';
+import { PUBLISHED } from './run-files.sql.js';
+import { fenceWithRoom, HELD, HOLD, TASK_ID, type Written } from './run-recorder.sql.js';
 
 /** What the database knows of the checks of the turn under way. */
 export interface FactsRow {

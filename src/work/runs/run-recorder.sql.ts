@@ -54,6 +54,12 @@ ${raw(name)} AS (
   WHERE r.id = ${RUN_ID} AND r.task_id = task.id AND r.epoch = ${EPOCH} AND ${hasStatus('running')}
   RETURNING r.workspace_id, r.claimed_at, r.kind)`;
 
+/** A fence that sets something in the run, and holds when the files fit too. */
+export const fenceWithRoom = (set: Fragment<None>) => sql`
+${fence(set, 'held')},
+${room(raw('(SELECT workspace_id FROM held)'), bigint('publishedBytes'))},
+run AS (SELECT held.* FROM held, room)`;
+
 /** Something is finished: recoveries begin to count anew. */
 const PROGRESSES = raw('recovery_count = 0');
 export const PROGRESS = fence(PROGRESSES);
@@ -155,7 +161,8 @@ ahead AS (
 SELECT NULL AS steer FROM begun`.rows<Written>();
 
 const LAST = bool('last');
-type Published = Pick<StoredFile, 'id' | 'name' | 'mediaType' | 'size' | 'sha256' | 'origin'>;
+/** A file that is stored, and whose row is to be written. */
+export type Published = Pick<StoredFile, 'id' | 'name' | 'mediaType' | 'size' | 'sha256' | 'origin'>;
 const FILES = jsonb<Published[]>()('files');
 
 const WORKDIR_BYTES = bigintOrNull('workdirBytes');
@@ -211,9 +218,7 @@ const TOLD = sql`jsonb_path_query_array(${FILES}, '$[*] ? (@.origin == "task")')
 
 /** As {@link TOOL}, with what the call published or shows. No row, and nothing is written, also when the files do not fit. */
 export const PUBLISH = sql`
-WITH ${fence(PROGRESSES, 'held')},
-${room(raw('(SELECT workspace_id FROM held)'), bigint('publishedBytes'))},
-run AS (SELECT held.* FROM held, room),
+WITH ${fenceWithRoom(PROGRESSES)},
 published AS (
   INSERT INTO files (id, workspace_id, task_id, origin, name, media_type, size, sha256, turn, created_by)
   SELECT f.id, run.workspace_id, task.id, f.origin, f.name, f."mediaType", f.size, f.sha256, task.turn, task.created_by
@@ -255,9 +260,7 @@ FROM run WHERE t.id = ${TASK_ID} RETURNING NULL AS steer`.rows<Written>();
  * after its worker was lost adds no second one.
  */
 export const CHANGES_PATCH = sql`
-WITH ${fence(HELD, 'held')},
-${room(raw('(SELECT workspace_id FROM held)'), bigint('publishedBytes'))},
-run AS (SELECT held.* FROM held, room),
+WITH ${fenceWithRoom(HELD)},
 published AS (
   INSERT INTO files (id, workspace_id, task_id, origin, name, media_type, size, sha256, turn, created_by)
   SELECT f.id, run.workspace_id, task.id, 'task', f.name, f."mediaType", f.size, f.sha256, task.turn, task.created_by

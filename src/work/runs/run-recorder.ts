@@ -248,16 +248,15 @@ export class RunRecorder {
   }
 
   /** Without room for the patch the figures are recorded alone. */
-  private changes(held: ActiveRun, { counted, patch }: Event<'changes'>): Promise<Written> {
+  private async changes(held: ActiveRun, { counted, patch }: Event<'changes'>): Promise<Written> {
     const { run } = held;
-    const given = { result: { status: 'success' as const, output: null }, files: patch === null ? [] : [patch] };
-    return this.files.keeping(held, given, async ({ result, files, publishedBytes }) => {
-      if (result.status === 'error') this.logger.warn(`Task ${run.taskId} has no ${patch?.name}: ${result.error}`);
-      const all = { run, counted, files, publishedBytes, limits: this.files.quota.limits };
-      const written = files.length === 0 ? undefined : await this.writes.tried(held, CHANGES_PATCH(all));
-      const left = patch === null || counted === null ? counted : { ...counted, patchOmitted: true };
-      return written ?? (await this.writes.fenced(held, CHANGES({ run, counted: left })));
-    });
+    if (patch === null) return this.writes.fenced(held, CHANGES({ run, counted }));
+    const { limits } = this.files.quota;
+    const written = await this.files.own(held, patch, (stored) =>
+      this.writes.tried(held, CHANGES_PATCH({ run, counted, ...stored, limits })),
+    );
+    const left = counted === null ? null : { ...counted, patchOmitted: true };
+    return written ?? this.writes.fenced(held, CHANGES({ run, counted: left }));
   }
 
   /** Records what the run waits for; null: it goes on. Throws {@link FencedError} when the run is not ours any more. */
