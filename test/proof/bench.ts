@@ -1,6 +1,7 @@
 // Agents at work on the tasks of the suite, and what became of them.
 import { setTimeout as wait } from 'node:timers/promises';
 import type { TestApp } from '../harness/app.js';
+import { listChecks } from '../harness/checked.js';
 import { makeMember, type Member } from '../harness/client.js';
 import { upload } from '../harness/files.js';
 import { type Answer, type ChatRequest, ModelServer } from '../harness/model-server.js';
@@ -15,14 +16,6 @@ export interface Outcome {
   accepted: boolean;
   /** What makes the attempt worthless, or is no lie held. */
   wrongs: string[];
-}
-
-export interface Row {
-  turn: number;
-  round: number;
-  name: string;
-  status: string;
-  output: string | null;
 }
 
 /** As many as a workspace of the plan has at work at once. */
@@ -112,8 +105,7 @@ export class Bench {
     const { id } = await createTask(client, { content, model: runbook ? 'runbook' : 'scripted', ...(await this.begins(scene)), ...more }); // prettier-ignore
     const task = await ended(() => readTask(client, id));
     const said = (await readResults(client, id)).map(({ output, error }) => JSON.stringify(output ?? error)).join('\n');
-    const { body } = await client.get<{ checks: Row[] }>(`/v1/tasks/${id}/checks`);
-    return { task, said, rows: body.checks };
+    return { task, said, rows: await listChecks(client, id) };
   }
 
   private async begins(scene: keyof typeof SCENES): Promise<object> {

@@ -2,6 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { locateCluster } from '../../src/platform/database/embedded/embedded-cluster.js';
+import { listChecks } from '../harness/checked.js';
 import { Client } from '../harness/client.js';
 import { FakeGitHub } from '../harness/code-hosts/github.js';
 import { serverPid } from '../harness/embedded.js';
@@ -14,7 +15,6 @@ import { ServiceProcess, temporaryFolder } from '../harness/service.js';
 import { call, createTask, readTask, type TaskBody } from '../harness/tasks.js';
 import { until } from '../harness/until.js';
 import { tableOf } from '../secrets/table.js';
-import type { Row } from './bench.js';
 import { MEND_JS, SCENES } from './scenes.js';
 
 const TASKS = LONG ? 200 : 12;
@@ -147,10 +147,10 @@ async function judge(
   host: FakeGitHub,
 ): Promise<string[]> {
   const task = await readTask(client, id);
-  const rows = (await client.get<{ checks: Row[] }>(`/v1/tasks/${id}/checks?limit=100`)).body.checks;
+  const rows = await listChecks(client, id);
   const last = Math.max(...rows.map(({ round }) => round));
-  // The newest is the first one: one that was cut off has run again.
-  const newest = rows[0];
+  // The newest is the last one: one that was cut off has run again.
+  const newest = rows.at(-1);
   const told = JSON.stringify(rows.map(({ round, status }) => [round, status]));
   const wrongs: string[] = [];
   const ended = task.status === 'completed' ? 'completed' : (task.statusReason?.code ?? task.status);
