@@ -60,9 +60,18 @@ import { SecretsOfAutomations1798245900071 } from './0071-secrets-of-automations
 import { ApprovalsOfSecrets1798246000072 } from './0072-approvals-of-secrets.js';
 import { SigningKeys1798246100073 } from './0073-signing-keys.js';
 import { TaskChecks1798246200074 } from './0074-task-checks.js';
-import { ChangesOfChecks1798246300075 } from './0075-changes-of-checks.js';
 import { ChecksBeforeAndAgain1798246400076 } from './0076-checks-before-and-again.js';
+import { TaskCommands1798247100083 } from './0083-task-commands.js';
 import { Web1798246500077 } from './0077-web.js';
+import { Skills1798246600078 } from './0078-skills.js';
+import { SkillsOfTasks1798246700079 } from './0079-skills-of-tasks.js';
+import { Agents1798246800080 } from './0080-agents.js';
+import { Evaluations1798246900081 } from './0081-evaluations.js';
+import { TasksOfTasks1798247000085 } from './0085-tasks-of-tasks.js';
+import { LocksOfChildren1798247200087 } from './0087-locks-of-children.js';
+import { McpServers1798247500089 } from './0089-mcp-servers.js';
+import { McpOffers1798247600090 } from './0090-mcp-offers.js';
+import { ToolsOfApprovals1798247700091 } from './0091-tools-of-approvals.js';
 
 /**
  * In the order of their timestamps, as they run. A new one is added at the end; none is ever changed. A function of the database is taken from its
@@ -129,9 +138,18 @@ export const MIGRATIONS = [
   ApprovalsOfSecrets1798246000072,
   SigningKeys1798246100073,
   TaskChecks1798246200074,
-  ChangesOfChecks1798246300075,
   ChecksBeforeAndAgain1798246400076,
   Web1798246500077,
+  Skills1798246600078,
+  SkillsOfTasks1798246700079,
+  Agents1798246800080,
+  Evaluations1798246900081,
+  TasksOfTasks1798247000085,
+  TaskCommands1798247100083,
+  LocksOfChildren1798247200087,
+  McpServers1798247500089,
+  McpOffers1798247600090,
+  ToolsOfApprovals1798247700091,
 ];
 
 /** The histories of a process, in the order in which they run: the service's own, then those of its extensions. */

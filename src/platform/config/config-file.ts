@@ -1,6 +1,7 @@
-import { isAbsolute } from 'node:path';
+import { basename, isAbsolute } from 'node:path';
 import { z } from 'zod';
 import { hasMicros } from '../money/usd.js';
+import { mcpServersOf, mcpServersSchema } from './mcp-servers.js';
 import { hostsFitNetwork, networkShape } from './network.js';
 import { mergedPlans, type PlanConfig, plansSchema } from './plans.js';
 import { networksSchema, repositoriesSchema, repositoryFilesSchema } from './repositories.js';
@@ -83,6 +84,21 @@ const tools = z.record(
     z.string().refine(isAbsolute, 'an absolute path of a folder is expected'),
   ),
 );
+/** Folders of this machine, which every command sees at `/opt/programs/<last name>`. */
+const programs = z
+  .array(
+    z
+      .string()
+      .refine(isAbsolute, 'an absolute path of a folder is expected')
+      .refine(
+        (path) => /^[A-Za-z0-9_][\w.+-]*$/.test(basename(path)),
+        'a folder with a name of letters, digits and . _ + - is expected',
+      ),
+  )
+  .refine(
+    (all) => new Set(all.map((path) => basename(path))).size === all.length,
+    'each folder needs a last name of its own',
+  );
 const sandbox = z
   .strictObject({
     ...networkShape,
@@ -93,6 +109,8 @@ const sandbox = z
     outputBytes: positive.optional(),
     /** What environments may ask for (reference §25). */
     tools: tools.optional(),
+    /** What servers of `mcpServers` are started from (reference §28). */
+    programs: programs.optional(),
   })
   .superRefine(hostsFitNetwork);
 
@@ -104,7 +122,7 @@ export interface FurtherConfig {
 
 /** `CONFIG_FILE` (reference §16). Every part optional, unknown keys refused. */
 export function configFileSchema({ policies, sections }: FurtherConfig = { policies: {}, sections: {} }) {
-  return z.strictObject({
+  const schema = z.strictObject({
     models: z
       .array(model)
       .min(1)
@@ -124,7 +142,16 @@ export function configFileSchema({ policies, sections }: FurtherConfig = { polic
     repositoryNetworks: networksSchema.optional(),
     repositoryFiles: repositoryFilesSchema.optional(),
     web: webSchema.optional(),
+    mcpServers: mcpServersSchema.optional(),
     extensions: sectionsSchema(sections),
+  });
+  return schema.superRefine((file, context) => {
+    const { memoryBytes } = sandboxLimitsOf(file);
+    for (const [name, one] of Object.entries(file.mcpServers ?? {})) {
+      if ((one.memoryBytes ?? 0) <= memoryBytes) continue;
+      const message = `at most the memory of the sandbox is expected, ${memoryBytes}`;
+      context.addIssue({ code: 'custom', message, path: ['mcpServers', name, 'memoryBytes'] });
+    }
   });
 }
 
@@ -153,7 +180,7 @@ export function transparencyWith(kinds: readonly string[]): Transparency {
 }
 
 /** Limits of a sandbox (reference §16): the given ones replace the defaults key by key. */
-export function sandboxLimitsOf(file: ConfigFile) {
+export function sandboxLimitsOf(file: { sandbox?: z.output<typeof sandbox> | undefined }) {
   const {
     network: _network,
     allowHosts: _hosts,
@@ -161,6 +188,7 @@ export function sandboxLimitsOf(file: ConfigFile) {
     allowNetworks: _networks,
     caFile: _file,
     tools: _tools,
+    programs: _programs,
     ...given
   } = file.sandbox ?? {};
   const defaults = {
@@ -171,6 +199,11 @@ export function sandboxLimitsOf(file: ConfigFile) {
     outputBytes: 10 * 1024 ** 2,
   };
   return Object.assign(defaults, given);
+}
+
+/** The servers whose tools tasks may have (reference §28), by name. */
+export function mcpServersIn(file: ConfigFile) {
+  return mcpServersOf(file.mcpServers, sandboxLimitsOf(file).memoryBytes);
 }
 
 /** Rate limits (reference §9): the given ones replace the defaults key by key. */

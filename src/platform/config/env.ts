@@ -1,9 +1,10 @@
 // The only reader of process.env. Everything else is given an `Env`.
-import { readFileSync } from 'node:fs';
+import { readFileSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { z } from 'zod';
 import { findAuthorities } from './authorities.js';
 import { configFileSchema, type ConfigFile, type FurtherConfig } from './config-file.js';
+import { mcpVariables, wrongServer } from './mcp-servers.js';
 import { isCidr } from '../egress/networks.js';
 import { isDecodable } from '../http/request.js';
 import { PLANS } from './rate-limits.js';
@@ -135,6 +136,8 @@ export class Env {
     readonly modelKeys: ReadonlyMap<string, string>,
     /** Values of `tokenEnv` of `repositories`: variable name → token. */
     readonly repositoryTokens: ReadonlyMap<string, string> = new Map(),
+    /** Values of `${NAME}` in `mcpServers`, where tasks run. */
+    readonly mcpValues: ReadonlyMap<string, string> = new Map(),
   ) {}
 
   get test(): boolean {
@@ -193,10 +196,24 @@ export function readEnv(source: Record<string, string | undefined> = process.env
   const file = checkConfigFile(given, further);
   const modelKeys = named('apiKeyEnv', 'a key', file.models ?? [], source);
   const repositoryTokens = named('tokenEnv', 'a token', Object.values(file.repositories ?? {}), source);
-  const env = new Env(variables, file, modelKeys, repositoryTokens);
-  // Only where there are sandboxes: an `api` elsewhere need not have the file.
-  if (env.runsWork) checkAuthorities(file.sandbox?.caFile);
+  // Only where there are sandboxes: an `api` elsewhere need not have them.
+  const runsWork = variables.ROLE !== 'api';
+  const needed = runsWork ? mcpVariables(file.mcpServers) : [];
+  const mcpValues = valuesOf(needed, 'a value', 'CONFIG_FILE has it in mcpServers', source);
+  const env = new Env(variables, file, modelKeys, repositoryTokens, mcpValues);
+  if (runsWork) {
+    const wrong = wrongServer(file.mcpServers, mcpValues);
+    if (wrong !== null) throw new ConfigurationError(`CONFIG_FILE, ${wrong}.`);
+    checkAuthorities(file.sandbox?.caFile);
+    checkPrograms(file.sandbox?.programs);
+  }
   return env;
+}
+
+function checkPrograms(folders: readonly string[] = []): void {
+  const missing = folders.find((path) => statSync(path, { throwIfNoEntry: false })?.isDirectory() !== true);
+  if (missing === undefined) return;
+  throw new ConfigurationError(`CONFIG_FILE, sandbox.programs: a folder is expected at ${missing}.`);
 }
 
 function checkAuthorities(path: string | undefined): void {
@@ -216,11 +233,20 @@ function named<Field extends string>(
   entries: readonly { [name in Field]?: string | undefined }[],
   source: Record<string, string | undefined>,
 ): Map<string, string> {
+  const names = entries.flatMap(({ [field]: name }) => name ?? []);
+  return valuesOf(names, what, `CONFIG_FILE names it as ${field}`, source);
+}
+
+function valuesOf(
+  names: readonly string[],
+  what: string,
+  why: string,
+  source: Record<string, string | undefined>,
+): Map<string, string> {
   const values = new Map<string, string>();
-  for (const { [field]: name } of entries) {
-    if (name === undefined) continue;
+  for (const name of names) {
     const value = source[name];
-    if (!value) throw new ConfigurationError(`${name}: ${what} is expected, because CONFIG_FILE names it as ${field}.`);
+    if (!value) throw new ConfigurationError(`${name}: ${what} is expected, because ${why}.`);
     values.set(name, value);
   }
   return values;

@@ -1,16 +1,12 @@
-import { types } from 'node:util';
 import { ApiError } from '../http/api-error.js';
+import { withCauses } from '../logging/causes.js';
 
 // No space left, and the quota of the system's user is used up; PostgreSQL's own disk_full (Appendix A of its manual).
 const FULL = new Set(['ENOSPC', 'EDQUOT', '53100']);
-/** The storage wraps a failure once, and the service that reads from it once more; a circle of causes must end too. */
-const MAX_CAUSES = 8;
 
 /** Whether the error, or one that it was caused by, says that a disk is full. */
 export function saysFull(error: unknown): boolean {
-  for (let at = error, n = 0; types.isNativeError(at) && n < MAX_CAUSES; at = at.cause, n++) {
-    if ('code' in at && FULL.has(String(at.code))) return true;
-  }
+  for (const one of withCauses(error)) if ('code' in one && FULL.has(String(one.code))) return true;
   return false;
 }
 

@@ -1,8 +1,7 @@
 // The types of events that the service writes into the log of a workspace: those that reference §17 marks W.
 
-/** Those of a task's status: one for each, and one for its beginning. */
-export const STATUS_EVENTS = [
-  'task.created',
+/** Of what has become of a task: one for each status. */
+export const MOVES = [
   'task.queued',
   'task.running',
   'task.awaiting_input',
@@ -10,6 +9,8 @@ export const STATUS_EVENTS = [
   'task.cancelled',
   'task.failed',
 ] as const;
+/** Those of a task's status: its beginning, and what has become of it. */
+export const STATUS_EVENTS = ['task.created', ...MOVES] as const;
 export const AUTOMATION_EVENTS = [
   'automation.run_started',
   'automation.run_skipped',
@@ -34,6 +35,7 @@ export const EVENT_KINDS = [
   'file',
   'interaction',
   'check',
+  'command',
   'stream',
   'webhook',
 ];

@@ -66,6 +66,9 @@ export const SEARCHES = 1;
 /** Reads of events that one workspace runs at once. Four connections serve all: two hundred streams of one workspace do not delay another's. */
 export const EVENT_READS = 2;
 
+/** Zips of skills that one workspace has read at once: each is held in memory, 10 MiB at most. */
+export const SKILL_ZIPS = 1;
+
 /** Pieces of files of one workspace that a process takes in, or works on. */
 export const FILE_PIECES = 4;
 

@@ -89,7 +89,12 @@ function expectNothing(bytes: Buffer): void {
 }
 
 function refuseQuery(route: Route, req: Request): void {
-  if (route.takesQuery || route.contract.query === 'ignored' || !req.url.includes('?')) return;
+  if (!route.takesQuery && route.contract.query !== 'ignored') refuseAnyQuery(req);
+}
+
+/** Throws 400 `invalid_query` where there is a parameter. */
+export function refuseAnyQuery(req: Request): void {
+  if (!req.url.includes('?')) return;
   const [name] = Object.keys(req.query);
   if (name === undefined) return;
   throw new ApiError('invalid_query', `The query parameter "${name}" is not known here.`, { param: name });

@@ -12,6 +12,7 @@ import { noSuchPath, nothingHere } from './not-found.js';
 import { accepts, plainTarget } from './request.js';
 import { requestLog, requestSpans } from './request-log.js';
 import { RequestSlots } from './request-slots.js';
+import { notesOf } from './request-notes.js';
 import { newId } from '../database/ids.js';
 import { secretsOf } from '../logging/redaction.js';
 import { Tracing } from '../tracing/tracing.js';
@@ -69,10 +70,11 @@ function showPage(Location: '/console/' | '/docs') {
 
 function stampResponse(req: Request, res: Response, next: NextFunction): void {
   if (req.url.includes('%')) req.url = plainTarget(req.url);
-  res.setHeader('X-Request-Id', newId());
+  res.setHeader('X-Request-Id', notesOf(req).within ?? newId());
   res.setHeader('X-Content-Type-Options', 'nosniff');
   // By the path: a request target may be a whole URL (RFC 9112, section 3.2.2).
-  if (req.path.startsWith('/v1/') || req.path === '/v1') res.setHeader('Cache-Control', 'no-store');
+  if (req.path.startsWith('/v1/') || req.path === '/v1' || req.path === '/mcp')
+    res.setHeader('Cache-Control', 'no-store');
   next();
 }
 

@@ -83,6 +83,10 @@ export interface EndpointContract {
   body?: 'json' | 'none' | 'stream' | 'raw';
   /** Query parameters that the handler does not take are 400, unless `ignored` (reference §1): probes and browsers add some. */
   query?: 'ignored';
+  /** Pages of other origins are refused before anything else is looked at: 403 `origin_not_allowed`. */
+  origin?: 'own';
+  /** The handler takes its request from the buckets by itself, once, when it knows by which policy; `policy` is that of most. */
+  ownCharge?: true;
   /** What a `stream` is, when it is no form with one file: a media type. */
   accepts?: string;
   /** The name of what it does in the audit log, where that does not follow from its path: `task.answer` (reference §14). */

@@ -27,7 +27,9 @@ export class FieldsPipe extends ValidationPipe {
   }
 
   override async transform(value: unknown, metadata: ArgumentMetadata): Promise<unknown> {
-    // A path parameter is text, and what this service's own decorators give needs no check.
+    // A path parameter is text. PostgreSQL takes none with a NUL, and nothing has such a name: with this character nothing is found either.
+    if (metadata.type === 'param' && typeof value === 'string') return value.replaceAll('\0', '\uFFFD');
+    // What this service's own decorators give needs no check.
     if (metadata.type !== 'query' && metadata.type !== 'body') return value;
     const inQuery = metadata.type === 'query';
     if (inQuery) checkQuery(value as Record<string, unknown>);

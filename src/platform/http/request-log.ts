@@ -3,7 +3,7 @@ import type { NextFunction, Request, Response } from 'express';
 import type { PinoLogger } from '../logging/pino-logger.js';
 import type { Tracing } from '../tracing/tracing.js';
 import { requestIdOf } from './request.js';
-import { notesOf, routeOf } from './request-notes.js';
+import { type Notes, notesOf, routeOf } from './request-notes.js';
 
 type Middleware = (req: Request, res: Response, next: NextFunction) => void;
 
@@ -19,15 +19,17 @@ const PROBES = /^\/(health\/|metrics$)/;
 export function requestLog({ pino }: PinoLogger): Middleware {
   return (req, res, next) => {
     const began = performance.now();
+    if (notesOf(req).within !== undefined) return next();
     const level = PROBES.test(req.path) ? 'debug' : 'info';
     res.once('close', () => {
-      const { workspaceId, userId, keyId } = notesOf(req);
+      const { workspaceId, userId, keyId, tool } = notesOf(req);
       pino[level]({
         context: 'http',
         requestId: requestIdOf(res),
         clientRequestId: req.get('x-request-id')?.slice(0, CLIENTS_ID),
         method: req.method,
         route: routeOf(req),
+        tool,
         status: statusOf(res),
         ms: Math.round((performance.now() - began) * 10) / 10,
         bytes: Number(res.getHeader('Content-Length') ?? 0),
@@ -43,7 +45,7 @@ export function requestLog({ pino }: PinoLogger): Middleware {
 /** Begins a span for each request but probes, below the one that its `traceparent` names (W3C Trace Context). */
 export function requestSpans(tracing: Tracing): Middleware {
   return (req, res, next) => {
-    if (PROBES.test(req.path)) return next();
+    if (PROBES.test(req.path) || notesOf(req).within !== undefined) return next();
     const parent = req.get('traceparent');
     const span = tracing.begin(req.method, { parent, state: req.get('tracestate'), server: true });
     const notes = notesOf(req);
@@ -55,11 +57,13 @@ export function requestSpans(tracing: Tracing): Middleware {
       const ids = { 'millwright.workspace.id': notes.workspaceId, 'millwright.request.id': requestIdOf(res) };
       const http = { 'http.request.method': req.method, 'http.response.status_code': status };
       const failure = !res.writableFinished ? 'aborted' : status >= 500 ? String(status) : undefined;
-      span?.end({ ...ids, ...http, ...(route === null ? {} : { 'http.route': route }) }, failure);
+      span?.end({ ...ids, ...http, ...(route === null ? {} : { 'http.route': route }), ...toolOf(notes) }, failure);
     });
     next();
   };
 }
+
+const toolOf = ({ tool }: Notes) => (tool === undefined ? {} : { 'millwright.tool': tool });
 
 function statusOf(res: Response): number | 'aborted' {
   return res.writableFinished ? res.statusCode : 'aborted';

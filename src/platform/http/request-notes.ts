@@ -16,6 +16,10 @@ export class Notes {
   arriving: (() => void) | undefined = undefined;
   /** Ends the turn of its read. */
   reading: (() => void) | undefined = undefined;
+  /** Of a request that this process sends to itself for one of a client (reference §29): the id of that one, which has the line, the span and the figure, and is charged. */
+  within: string | undefined = undefined;
+  /** What a client of MCP calls, where that is one of the tools. */
+  tool: string | undefined = undefined;
 }
 
 const NOTES = Symbol('millwright:notes');

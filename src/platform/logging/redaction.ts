@@ -3,6 +3,7 @@ import { unescape } from 'node:querystring';
 import type { Env } from '../config/env.js';
 import { basicCredential } from '../config/repositories.js';
 import { literal } from '../text/literal.js';
+import { withCauses } from './causes.js';
 
 const HIDDEN = '[hidden]';
 /** A shorter text may be a word that lines are made of; in a URL any password is found. */
@@ -20,11 +21,13 @@ const PRIVATE_KEY = String.raw`-----BEGIN (?:[A-Z]+ )?PRIVATE KEY-----(?:[0-9A-Z
 const IN_URL = String.raw`(?<=[a-z]:\/\/[^\s:/@"]*:)[^\s/@"]+(?=@)`;
 
 /** The secrets of the environment and of the configuration. */
-export function secretsOf({ variables, modelKeys, repositoryTokens }: Env): string[] {
+export function secretsOf({ variables, modelKeys, repositoryTokens, mcpValues }: Env): string[] {
   const keys = [variables.SECRET_KEY, variables.SECRET_KEY_PREVIOUS, ...providerKeysOf(variables)];
   const passwords = passwordsOf(variables).flatMap((password) => [password, unescape(password)]);
   const tokens = [...repositoryTokens.values()].flatMap((token) => [token, basicCredential(token)]);
-  return [...keys, ...modelKeys.values(), ...tokens, ...passwords].filter((one) => one !== undefined);
+  return [...keys, ...modelKeys.values(), ...mcpValues.values(), ...tokens, ...passwords].filter(
+    (one) => one !== undefined,
+  );
 }
 
 /** The keys of providers of models that the environment has. */
@@ -49,4 +52,15 @@ export function redactor(secrets: readonly string[] = []): (line: string) => str
   const known = [...forms].sort((a, b) => b.length - a.length).map(literal);
   const pattern = new RegExp([...known, KEY, HOOK_SECRET, HOST_TOKEN, SENT_TOKEN, PRIVATE_KEY, IN_URL].join('|'), 'g');
   return (line) => line.replace(pattern, HIDDEN);
+}
+
+/** Characters of what {@link causesOf} says. */
+const CAUSES = 300;
+
+/** What has caused an error, and what caused that, in one line without secrets, cut. Null: nothing is known. @param hide as of {@link redactor}. */
+export function causesOf({ cause }: Error, hide: (line: string) => string): string | null {
+  const words = [...withCauses(cause)].slice(0, 5).map(({ message }) => message);
+  // A secret is taken out before the cut: half of one is not found.
+  const line = hide(words.join(': ')).replace(/\s+/g, ' ').trim();
+  return line === '' ? null : line.slice(0, CAUSES);
 }

@@ -3,6 +3,7 @@
 import { Injectable } from '@nestjs/common';
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 import type { RequestHandler } from 'express';
+import { notesOf } from '../http/request-notes.js';
 
 // From what a cached read takes to what a client gives up at. Seconds.
 const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
@@ -15,6 +16,14 @@ export class Metrics {
   readonly modelTokens = this.counter('model_tokens_total', 'Tokens of answered calls.', 'model', 'kind');
   readonly sandboxStarts = this.counter('sandbox_starts_total', 'Sandboxes: one for each command.', 'outcome');
   readonly webFetches = this.counter('web_fetches_total', 'Pages that agents asked for.', 'outcome');
+  readonly mcpCalls = this.counter('mcp_calls_total', 'Calls of tools of MCP servers.', 'server', 'outcome');
+  readonly mcpCallSeconds = new Histogram({
+    name: 'millwright_mcp_call_seconds',
+    help: 'Calls of tools of MCP servers, from the call to its result.',
+    labelNames: ['server'],
+    buckets: SECONDS,
+    registers: [this.registry],
+  });
   readonly runsEnded = this.counter('runs_ended_total', 'Runs that this process brought to an end.', 'outcome');
   readonly jobsEnded = this.counter('jobs_ended_total', 'Jobs that left this process.', 'queue', 'outcome');
   readonly chores = this.counter('chore_runs_total', 'Chores that this process carried out.', 'chore', 'outcome');
@@ -57,8 +66,9 @@ export class Metrics {
   /** One series each, found without prom-client's hashing of labels. */
   private readonly series = new Map<string, Histogram.Internal<'method' | 'route' | 'status'>>();
 
-  /** Times every request. */
+  /** Times every request of a client. */
   readonly middleware: RequestHandler = (req, res, next) => {
+    if (notesOf(req).within !== undefined) return next();
     const began = performance.now();
     res.once('close', () => {
       const { path } = (req.route as { path?: string } | undefined) ?? {};

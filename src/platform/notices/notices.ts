@@ -13,6 +13,8 @@ const topics = {
   stop: z.array(z.string()),
   /** The tasks of these runs are paused: their workers are to stop soon. Heard by `RunLeases`. */
   pause: z.array(z.string()),
+  /** A person stops a command of this task: its id. Heard by `RunStops`. */
+  commands: z.string(),
   /** An automation may be due earlier than the workers planned: its id. Heard by `OccurrenceTicker`. */
   automation: z.string(),
   /** Deliveries of a webhook are due: its id. Heard by `DeliverySender`. */

@@ -34,13 +34,16 @@ export function Plugin<T>(seam: Seam<T>, name: string): ClassDecorator {
   };
 }
 
+/** The names of a seam's implementations, whether or not this process provides them. */
+export const declaredNames = <T>(seam: Seam<T>): ReadonlySet<string> => DECLARED.get(seam) ?? new Set();
+
 /**
  * Refuses a name that no class of a seam has, before anything of the application is made: {@link PluginRegistry.chosen} comes
  * when the database runs. Throws {@link ConfigurationError}.
  * @param others further values that the variable takes.
  */
 export function checkChoice<T>(seam: Seam<T>, variable: string, name: string, others: string[] = []): void {
-  const names = DECLARED.get(seam) ?? new Set();
+  const names = declaredNames(seam);
   if (!names.has(name) && !others.includes(name)) throw unknownName(variable, [...others, ...[...names].sort()]);
 }
 

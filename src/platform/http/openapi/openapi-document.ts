@@ -93,7 +93,7 @@ function operation(route: Route, { extensions, requests, answers, responses }: P
     ...(contract.policy === null ? {} : { 'x-rate-limit-policy': contract.policy }),
     ...(parameters.length === 0 ? {} : { parameters }),
     ...requestBody(route, requests),
-    responses: { ...successes(route, answers), ...errors(route, responses, extensions) },
+    responses: { ...errors(route, responses, extensions), ...successes(route, answers) },
   };
 }
 
@@ -161,12 +161,17 @@ const FORM: JsonSchema = {
   additionalProperties: false,
 };
 
+const STREAMED: Record<string, JsonSchema> = {
+  'multipart/form-data': { schema: FORM },
+  'application/json': { schema: { type: 'object' } },
+};
+
 function requestBody({ body, bodyType, bodyOptional, contract }: Route, requests: RequestSchemas): JsonSchema {
   if (body === 'none') return {};
   const { accepts = 'multipart/form-data' } = contract;
   if (body === 'raw') return { requestBody: { required: true, content: { '*/*': {} } } };
   if (body === 'stream') {
-    return { requestBody: { required: true, content: { [accepts]: contract.accepts ? {} : { schema: FORM } } } };
+    return { requestBody: { required: true, content: { [accepts]: STREAMED[accepts] ?? {} } } };
   }
   const schema = bodyType === null ? { type: 'object' } : requests.body(bodyType);
   return { requestBody: { required: !bodyOptional, content: { 'application/json': { schema } } } };
@@ -218,7 +223,9 @@ function errors(
   if (body === 'json' || body === 'stream') statuses.push(415);
   return Object.fromEntries(
     statuses.map((status) => {
-      const [name, response] = errorResponse(status, known, extensions.errors);
+      // Before its handler has charged it.
+      const charged = known && !(contract.ownCharge === true && status === 403);
+      const [name, response] = errorResponse(status, charged, extensions.errors);
       responses[name] = response;
       return [String(status), { $ref: `#/components/responses/${name}` }];
     }),
