@@ -1,6 +1,6 @@
 // The conversation as it is stored and as a model sees it: one shape for rows, engine and providers.
 
-import type { StreamOrder } from '../sandbox/sandbox.js';
+import type { StreamOrder } from '../sandbox/run-result.js';
 
 /**
  * Opaque data that a provider wants back in its next call (signatures of reasoning and the like). Never leaves the service.
@@ -22,7 +22,8 @@ export function isJsonObject(value: unknown): value is Record<string, JsonValue>
  * at the output limit, and the next one goes on with it.
  */
 export type StoredPart =
-  | { type: 'text'; text: string; providerMetadata?: ProviderMetadata }
+  /** `named`: an agent has written it, for a task of its own; of the addresses in it others have named these (docs/decisions/0105). */
+  | { type: 'text'; text: string; named?: readonly string[]; providerMetadata?: ProviderMetadata }
   /**
    * What the service tells the model before the first message of a task, in that message. The API never returns it (docs/decisions/0050). `notes`: the
    * owner's notes in folders of the repository, by their paths below it, with the SHA-256 of each as it was in the original commit.

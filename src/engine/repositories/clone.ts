@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import type { Waits } from '../agent/waits.js';
 import { bytesOf } from '../sandbox/workdir/folder-size.js';
 import { GitError, type GitOptions, HostGit } from './host-git.js';
+import { keepSkills } from './kept-skills.js';
 import type { RepositoryAccess } from './repository-access.js';
 import { asRepositoryError, RepositoryError, TOO_LARGE, wantsCredential } from './repository-error.js';
 import type { RepositoryRules, RepositorySource } from './repository-rules.js';
@@ -94,6 +95,7 @@ async function cloneFrom(
     await pack(git, `${commit}\n`, join(folder, 'history.pack'));
     await needRoom(folder, limits.fileBytes);
     await pack(git, `--shallow ${commit}\n${commit}\n`, join(folder, 'files.pack'));
+    await keepSkills(git, commit, folder);
     await needRoom(folder, limits.fileBytes);
     await rm(git.repository, { recursive: true, force: true });
     return { commit, branch };

@@ -14,6 +14,7 @@ if [ -f repo/.git/millwright-build ] && [ ! -L repo ]; then
       git -C repo symbolic-ref HEAD "refs/heads/$BRANCH"
     fi
     git -C repo reset --quiet --hard
+    if [ -n "${PATCH:-}" ] && [ -s "$PATCH" ]; then git -C repo apply --whitespace=nowarn "$PATCH"; fi
     rm repo/.git/millwright-build
     exit 0
   fi
@@ -31,4 +32,6 @@ printf '* -text !eol !diff -filter -ident !working-tree-encoding\n' >"$draft/.gi
 git -C "$draft" index-pack --stdin >/dev/null
 if [ -n "$DETACHED" ]; then git -C "$draft" update-ref --no-deref HEAD "$COMMIT"; else git -C "$draft" update-ref HEAD "$COMMIT"; fi
 git -C "$draft" reset --quiet --hard
+# What the task that made this one had changed (docs/decisions/0103).
+if [ -n "${PATCH:-}" ] && [ -s "$PATCH" ]; then git -C "$draft" apply --whitespace=nowarn "$PATCH"; fi
 mv -T "$draft" repo

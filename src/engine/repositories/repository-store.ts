@@ -5,11 +5,13 @@ import { join } from 'node:path';
 import { Injectable } from '@nestjs/common';
 import type { Waits } from '../agent/waits.js';
 import { sandboxLimitsOf } from '../../platform/config/config-file.js';
+import type { InputSkill } from '../skills/task-skills.js';
 import { DataDir } from '../../platform/config/data-dir.js';
 import { Env } from '../../platform/config/env.js';
 import { DiskSpace } from '../../platform/disk/disk-space.js';
 import { type Base, cloneInto, type Wanted } from './clone.js';
 import type { GitOptions } from './host-git.js';
+import { keptSkills, SKILL_FILES } from './kept-skills.js';
 import type { PushOfTask } from './push-record.js';
 import { RepositoryError } from './repository-error.js';
 import { RepositoryRules } from './repository-rules.js';
@@ -58,7 +60,7 @@ export class RepositoryStore {
     try {
       const base = await this.cloned(repository, draft, signal, waits);
       await writeFile(join(draft, 'base.json'), JSON.stringify(base));
-      for (const name of ['history.pack', 'files.pack', 'base.json']) await written(join(draft, name));
+      for (const name of ['history.pack', 'files.pack', ...SKILL_FILES, 'base.json']) await written(join(draft, name));
       await rename(draft, this.path(taskId)).catch(ignoreTaken);
       return this.base(taskId) ?? base;
     } finally {
@@ -75,6 +77,11 @@ export class RepositoryStore {
   /** A pack of the commit and its files. */
   files(taskId: string): string {
     return join(this.path(taskId), 'files.pack');
+  }
+
+  /** Those of the commit. */
+  skills(taskId: string): InputSkill[] {
+    return keptSkills(this.path(taskId));
   }
 
   /**
@@ -196,6 +203,7 @@ export class RepositoryStore {
 
 /** A machine that fails must not leave a file that is shorter than it was. */
 async function written(path: string): Promise<void> {
+  if (!existsSync(path)) return;
   const file = await open(path, 'r');
   await file.sync().finally(() => file.close());
 }

@@ -2,11 +2,13 @@ import { createHash } from 'node:crypto';
 import { createReadStream, readFileSync } from 'node:fs';
 import { Readable } from 'node:stream';
 import type { Waits } from '../agent/waits.js';
-import type { InputRepository, LaidIn, PushEvent, RepositoryChanges } from '../agent/input-repository.js';
+import type { ChangeCounts, InputRepository, LaidIn, PushEvent, RepositoryChanges } from '../agent/input-repository.js';
 import type { CheckedTurn } from '../checks/check.js';
 import { asRead, bytePaths, inWords, printedBytes } from '../checks/byte-paths.js';
 import { type Entry, protectedAmong, type Protects } from '../checks/protection.js';
-import { SandboxError, type RunResult, type SandboxSession } from '../sandbox/sandbox.js';
+import type { RunResult } from '../sandbox/run-result.js';
+import { SandboxError, type SandboxSession } from '../sandbox/sandbox.js';
+import type { InputSkill } from '../skills/task-skills.js';
 import type { Base } from './clone.js';
 import { RepositoryError, TOO_LARGE } from './repository-error.js';
 import type { RepositoryOfTask, RepositoryStore } from './repository-store.js';
@@ -21,6 +23,9 @@ const FRESH_LAY = readFileSync(new URL('./fresh-lay.sh', import.meta.url), 'utf8
 const INPUT = '/tmp/millwright-check';
 /** The folder of a check outlasts no crash: git(1) need not wait for the disk. */
 const GONE_SOON = { GIT_CONFIG_COUNT: '1', GIT_CONFIG_KEY_0: 'core.fsync', GIT_CONFIG_VALUE_0: 'none' };
+const DIFFERENCE = readFileSync(new URL('./difference.sh', import.meta.url), 'utf8');
+/** Where the patch lies that a clone begins with. */
+const BEGIN_WITH = '/tmp/millwright-changes.patch';
 const CHANGES = CLEAR + readFileSync(new URL('./changes.sh', import.meta.url), 'utf8');
 
 /** The repository of one task, for one run. git(1) runs on the host before the agent does, and from then on in the sandbox alone. */
@@ -32,6 +37,8 @@ export class TaskRepository implements InputRepository {
     private readonly about: RepositoryOfTask,
     private readonly maxPatchBytes: number,
     private readonly signal: AbortSignal,
+    /** The changes that it begins with; null: none. */
+    private readonly beginsWith: (() => Promise<Readable>) | null = null,
   ) {}
 
   get recorded(): string | null {
@@ -49,6 +56,10 @@ export class TaskRepository implements InputRepository {
     return this.base.commit;
   }
 
+  skills(): Promise<InputSkill[]> {
+    return Promise.resolve(this.store.skills(this.about.taskId));
+  }
+
   async handIn(open: () => Promise<SandboxSession>): Promise<void> {
     const { taskId } = this.about;
     if (this.store.compares(taskId)) await this.clear(await open());
@@ -57,8 +68,9 @@ export class TaskRepository implements InputRepository {
     const session = await open();
     const { commit, branch } = this.cloned();
     const SOURCE = this.about.url;
-    const env = { COMMIT: commit, BRANCH: branch ?? 'main', DETACHED: branch === null ? 'yes' : '', SOURCE };
-    const result = await this.run(session, HAND_IN, { env, stdin: createReadStream(history) });
+    const clone = { COMMIT: commit, BRANCH: branch ?? 'main', DETACHED: branch === null ? 'yes' : '', SOURCE };
+    const PATCH = this.beginsWith === null ? '' : await this.layPatch(session, this.beginsWith);
+    const result = await this.run(session, HAND_IN, { env: { ...clone, PATCH }, stdin: createReadStream(history) });
     if (result.exitCode !== 0) {
       await session.run('rm -rf .millwright-repo');
       // What cannot be read is fetched anew by the next run.
@@ -77,6 +89,17 @@ export class TaskRepository implements InputRepository {
       await close().catch(() => undefined);
       throw error;
     }
+  }
+
+  /** As of {@link InputRepository}. */
+  async difference(session: SandboxSession, folder: string, hasPatch: boolean): Promise<ChangeCounts> {
+    const env = { COMMIT: this.cloned().commit, FOLDER: folder, THEIRS: hasPatch ? 'yes' : '' };
+    const stdin = createReadStream(this.store.files(this.about.taskId));
+    const result = await this.run(session, DIFFERENCE, { env, stdin });
+    if (result.exitCode === 0) return countsOf(result.stdout);
+    throw new RepositoryError('The changes of the task could not be told from those before it.', {
+      cause: failureOf(result),
+    });
   }
 
   /** As of {@link InputRepository}. */
@@ -101,6 +124,16 @@ export class TaskRepository implements InputRepository {
     const { push } = this.about;
     if (push === null) return;
     yield* new TaskPush(this.store, this.about, push, this.cloned(), this.signal).events(changes, checked);
+  }
+
+  private async layPatch(session: SandboxSession, open: () => Promise<Readable>): Promise<string> {
+    const content = await open();
+    try {
+      await session.writeFile(BEGIN_WITH, content);
+    } finally {
+      content.destroy();
+    }
+    return BEGIN_WITH;
   }
 
   private async compared(session: SandboxSession): Promise<Omit<RepositoryChanges, 'close'>> {

@@ -34,7 +34,7 @@ export function needProgram(name: string, debianPackage: string): string {
 }
 
 /** Text of a shell script of `launch/`: given as an argument, because an unprivileged uid may not reach the file. */
-export function script(name: 'launch' | 'enter' | 'init' | 'forward' | 'namespaces' | 'probe'): string {
+export function script(name: 'launch' | 'enter' | 'box' | 'init' | 'namespaces' | 'probe'): string {
   // Without its remarks, which every process list would show.
   return readFileSync(new URL(`./launch/${name}.sh`, import.meta.url), 'utf8').replace(/^\s*#.*\n/gm, '');
 }

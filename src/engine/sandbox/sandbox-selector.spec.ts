@@ -103,10 +103,7 @@ describe('The choice of the sandbox', () => {
     );
     expect(exitCode).toBe(4);
     expect(stdout.split('\n').filter(Boolean)).toEqual(
-      [
-        ...['0', 'HOME', 'MILLWRIGHT_SANDBOX', 'PATH', 'PWD', 'SHLVL', 'TMPDIR', '_'],
-        ...Object.keys(COMMAND_VARIABLES),
-      ].sort(),
+      [...['0', 'HOME', 'PATH', 'PWD', 'SHLVL', 'TMPDIR', '_'], ...Object.keys(COMMAND_VARIABLES)].sort(),
     );
     // Its own, and not those of the host.
     const own = await session.run('touch ~/a "$TMPDIR/b"; cd /; ls ~ "$TMPDIR" | grep -v :; [ "$TMPDIR" != /tmp ]');

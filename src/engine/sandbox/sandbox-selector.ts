@@ -4,14 +4,16 @@ import { sandboxLimitsOf } from '../../platform/config/config-file.js';
 import { Env } from '../../platform/config/env.js';
 import { Safeguards } from '../../platform/config/safeguards.js';
 import { textSaysFull } from '../../platform/disk/storage-full.js';
+import type { RunningCommand, TerminalSize } from './running-command.js';
 import { Metrics } from '../../platform/metrics/metrics.js';
 import { PluginRegistry } from '../../platform/plugins/plugin.js';
 import { hostsOf, limitsWithin } from './session-environment.js';
+import type { RunResult } from './run-result.js';
+import type { WriteOptions } from './write-options.js';
+import type { NetworkReport } from './network/network-use.js';
 import {
-  type NetworkReport,
   type OpenedFile,
   type RunOptions,
-  type RunResult,
   Sandbox,
   SandboxError,
   type SandboxLimits,
@@ -19,7 +21,6 @@ import {
   type SandboxReport,
   type SandboxReservation,
   SandboxSession,
-  type WriteOptions,
 } from './sandbox.js';
 
 // In this order: bubblewrap has a filter of system calls without perl too.
@@ -124,12 +125,29 @@ class MeteredSession extends SandboxSession {
     }
   }
 
+  async start(command: string, options?: RunOptions & { terminal?: TerminalSize }): Promise<RunningCommand> {
+    const started = await this.session.start(command, options);
+    started.ended.then(
+      ({ killed }) => this.metrics.sandboxStarts.inc({ outcome: killed ?? 'ended' }),
+      () => this.metrics.sandboxStarts.inc({ outcome: 'failed' }),
+    );
+    return started;
+  }
+
+  override endShared(): Promise<void> {
+    return this.session.endShared();
+  }
+
   readFile(path: string): Promise<OpenedFile> {
     return this.session.readFile(path);
   }
 
   writeFile(path: string, content: string | Buffer | Readable, options?: WriteOptions): Promise<void> {
     return this.session.writeFile(path, content, options);
+  }
+
+  appendFile(path: string, content: Buffer): Promise<void> {
+    return this.session.appendFile(path, content);
   }
 
   override get wallClockSeconds(): number | null {

@@ -1,9 +1,13 @@
 // The sandbox: where everything that the agent does happens. This file is the seam; the drivers stand beside it.
 import type { Readable } from 'node:stream';
 import type { Heartbeat } from './heartbeat.js';
-import type { NetworkRefusal, RefusalCode } from './network/refusals.js';
+import type { RunningCommand, TerminalSize } from './running-command.js';
+import type { RunResult } from './run-result.js';
+import type { WriteOptions } from './write-options.js';
+import type { NetworkReport, NetworkUse } from './network/network-use.js';
 import type { VaultSecret } from './network/vault.mjs';
 import type { SessionEnvironment } from './session-environment.js';
+import type { SharedFile, SharedFolder } from './shared-files.js';
 
 /** Limits of one sandbox. Sizes in bytes, times in seconds. Defaults: `sandbox` in the configuration (reference §16). */
 export interface SandboxLimits {
@@ -13,14 +17,6 @@ export interface SandboxLimits {
   diskBytes: number;
   /** Of the output of one command that nobody keeps ({@link RunOptions.keepsOutput}). */
   outputBytes: number;
-}
-
-/** A file that the inside may read. */
-export interface SharedFile {
-  /** A file name, without slashes; different from all others. */
-  name: string;
-  /** Rejects with `ENOENT` when it is gone: it is then left out. */
-  open(): Promise<Readable>;
 }
 
 /** A secret of a task: `placeholder` stands for the value inside, `bindings` say which requests get it, and where. */
@@ -52,6 +48,8 @@ export interface SandboxOpenOptions {
   taskId: string;
   /** Shown at `/project/<name>`, read-only, for as long as the session is open. */
   project?: SharedFile[];
+  /** Shown at `/skills/<name>/`, as the files of a project. */
+  skills?: SharedFolder[];
   /** Whether its commands may have the network that the operator allows; default not. */
   network?: boolean;
   /**
@@ -82,7 +80,12 @@ export interface RunOptions {
   timeoutSeconds?: number;
   /** Directory to run in, inside `/workdir`, `/tmp` or the home; default `/workdir`. */
   cwd?: string;
-  /** Whether it has the network of the session ({@link SandboxOpenOptions.network}); default not. */
+  /**
+   * Whether it enters the box that the shared commands of the session have in common: they see and reach each other's processes, `/dev/shm` and
+   * the network of the session. Default: it has a box of its own, which ends with it; nothing that the agent has started is in there.
+   */
+  shared?: boolean;
+  /** Whether it has the network of the session ({@link SandboxOpenOptions.network}); default not. Shared commands have it. */
   network?: boolean;
   /**
    * Whether the programs that a setup has put into `/opt/env/bin` are found before others; default not. The agent may write there: what the service
@@ -101,61 +104,13 @@ export interface RunOptions {
    * has room for it. Default: it is not.
    */
   keepsOutput?: () => boolean;
-}
-
-export interface WriteOptions {
+  /** Whether it lives beyond the call that starts it, as a server does: six times as long, and output beyond the limit is read slowly. Default: not. */
+  service?: boolean;
   /**
-   * True: no link is followed. One on the way is refused as `outside`, one in the place of the file is replaced. For what the service
-   * writes by itself: the agent, which knows the path beforehand, could have made it lead to a file of its own.
+   * Whether it is a program that the service speaks with (reference §28): as a service, without a clock and a limit of the processor's time, with a box and
+   * memory of its own, and no command for those who watch the disk: commands end before it. Default: not.
    */
-  noLinks?: boolean;
-}
-
-/** How the lines of two streams lie in time, for who shows them as one text. */
-export interface StreamOrder {
-  /** Lengths of turns in lines, alternately of stdout and stderr. What is not named comes behind: the rest of stdout, then of stderr. */
-  turns?: number[];
-  /** The line of stdout, and that of stderr, from 0, that says how many bytes were left out there; null: none were. */
-  gaps?: [number | null, number | null];
-}
-
-export interface RunResult {
-  /** Exit code of the command; 128 + signal number when a signal ended it; 124 after the wall-clock limit. */
-  exitCode: number;
-  /** Beginning and end of the stream ({@link RunOptions.keep}), UTF-8 with replacement characters, without NUL. */
-  stdout: string;
-  stderr: string;
-  /** How the two lie in time; absent when not known. */
-  streams?: StreamOrder;
-  /** Some output was left out, or the command was killed for its output. */
-  truncated: boolean;
-  /** Why the sandbox ended the command, null when it ended by itself. `output`: more came than is kept, or can be. */
-  killed: 'timeout' | 'output' | 'disk' | 'memory' | null;
-}
-
-/** The network of a session (reference §4). */
-export interface NetworkReport {
-  /** What its commands may reach, as the operator wrote it. */
-  hosts: readonly string[];
-  /** What they were refused: the first 20, each of its kind once. More come at the end. */
-  refused: readonly NetworkRefusal[];
-}
-
-/** What came of one host in a while. Beyond 100 hosts of a session the rest of them is the host `others` with port 0. */
-export interface NetworkUse {
-  host: string;
-  port: number;
-  /** Connections that were made, and those that could not be. */
-  connections: number;
-  failed: number;
-  /** Connections, and requests with a placeholder, that were refused, and why the last of them was. */
-  refused: number;
-  refusedFor: RefusalCode | null;
-  /** To the sandbox, and from it. */
-  bytesIn: number;
-  bytesOut: number;
-  firstAt: Date;
-  lastAt: Date;
+  program?: { memoryBytes: number };
 }
 
 /** A file that is open for reading. The caller reads `content` to its end or destroys it. */
@@ -167,7 +122,7 @@ export interface OpenedFile {
   content: Readable;
 }
 
-/** A workdir that is open for commands. Every call is one sandbox: nothing of a command outlives its `run`. */
+/** A workdir that is open for commands. Nothing of a command outlives its `run`, or the end of what was started, and nothing the session. */
 export abstract class SandboxSession {
   /**
    * Runs a shell command inside the sandbox and resolves when all its processes are gone.
@@ -176,13 +131,24 @@ export abstract class SandboxSession {
    * for the model), or when the session's signal was aborted.
    */
   abstract run(command: string, options?: RunOptions): Promise<RunResult>;
+  /** Ends what shared commands have in common, and those that run: before others rely on what lies in the workdir. */
+  endShared(): Promise<void> {
+    return Promise.resolve();
+  }
   /**
-   * Opens a regular file for reading. `path` is relative to `/workdir`, or absolute below it, `/tmp`, the home (also `~`) or `/project`.
+   * Starts a command beside others. Its input stays open, unless `options.stdin` gives it. `terminal`: its streams are one. Rejects as `run`, and
+   * with an error for the model when no terminal can be made.
+   */
+  abstract start(command: string, options?: RunOptions & { terminal?: TerminalSize }): Promise<RunningCommand>;
+  /**
+   * Opens a regular file for reading. `path` is relative to `/workdir`, or absolute below it, `/tmp`, the home (also `~`), `/project` or `/skills`.
    * Rejects with {@link SandboxFileError} when it is absent, not a regular file or outside; never follows a link out.
    */
   abstract readFile(path: string): Promise<OpenedFile>;
   /** Writes a file, making its folders; replaces it as a whole. Rejects with {@link SandboxFileError} as `readFile`. */
   abstract writeFile(path: string, content: string | Buffer | Readable, options?: WriteOptions): Promise<void>;
+  /** Adds to a file, or makes it, as `writeFile` with `noLinks`. */
+  abstract appendFile(path: string, content: Buffer): Promise<void>;
   /** What a command may take at most; null: not known here. */
   get wallClockSeconds(): number | null {
     return null;
@@ -201,7 +167,7 @@ export abstract class SandboxSession {
 
 /** What {@link Sandbox.reserve} has set aside. */
 export abstract class SandboxReservation {
-  /** Gives it back. Idempotent; called at the end of the run, after the session is closed. */
+  /** Gives it back. Idempotent; called after the session is closed. */
   abstract release(): void;
 }
 

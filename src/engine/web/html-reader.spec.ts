@@ -115,6 +115,27 @@ describe('A page of HTML, as a model reads it (reference §27)', () => {
   }, 60_000);
 
   it.each([
+    [
+      'a long base for many links',
+      `<base href="https://a.example/${'a'.repeat(1_900)}/">${'<a href=b>x</a> '.repeat(2_000)}`,
+      /^(x ){1999}x$/,
+    ],
+    [
+      'cells over many rows and columns',
+      `<table>${'<tr>'.concat('<td colspan=999 rowspan=999>x'.repeat(1_000), '<tr><td>y'.repeat(40)).repeat(3)}</table>`,
+      /x/,
+    ],
+  ])(
+    'of %s is never much longer than the page',
+    async (_what, html, expected) => {
+      const { text } = await read(html);
+      expect(text).toMatch(expected);
+      expect(text.length).toBeLessThan(html.length + 1_000_001);
+    },
+    30_000,
+  );
+
+  it.each([
     ['scripts without an end', '<script>'.repeat(400_000), ''],
     ['signs that open nothing', '< '.repeat(1_500_000), /^[< ]+$/],
     ['comments without an end', '<!--'.repeat(500_000), ''],

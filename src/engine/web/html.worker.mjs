@@ -3,35 +3,32 @@ import { isProbablyReaderable, Readability } from '@mozilla/readability';
 import { parseHTML } from 'linkedom';
 import { parentPort } from 'node:worker_threads';
 import { markdownOf } from './markdown.mjs';
+import { makeAbsolute, pageOf, prepare } from './prepared.mjs';
 import { textWithoutTags } from './tags.mjs';
 
 /** Elements in elements. Readability takes 0.9 s for a page of 500, and 8 s for one of 2,000. */
 const DEEPEST = 400;
 const TITLE = 300;
-/** What is no text of the page, or cannot be read as such. */
-const UNREADABLE =
-  'title, script, style, noscript, template, svg, canvas, iframe, object, embed, audio, video, button, input, select, textarea, dialog, [hidden], [aria-hidden="true"]';
+/** Characters that a page may gain: a long base of many short links makes it a hundred times as long. */
+const GAIN = 1_000_000;
 
-/** Null: it is nested too deeply. */
+/** Null: it is nested too deeply, or becomes too long. */
 function read(html, url) {
-  // Without a root linkedom makes no body.
-  const { document } = parseHTML(
-    /<html[\s>]/i.test(html.slice(0, 10_000)) ? html : `<html><body>${html}</body></html>`,
-  );
+  // Without a root linkedom makes no body, and what stands behind the end of one is lost.
+  const open = html.replace(/<\/(body|html)\s*>/gi, '');
+  const { document } = parseHTML(/<html[\s>]/i.test(open.slice(0, 10_000)) ? open : `<html><body>${open}`);
   if (isTooDeep(document)) return null;
   const title = document.querySelector('title')?.textContent ?? '';
   makeAbsolute(document, url);
-  const body = document.body?.cloneNode(true);
+  const page = pageOf(document);
   const article = isProbablyReaderable(document)
     ? new Readability(document, { serializer: (root) => root, keepClasses: true }).parse()
     : null;
-  const root = (article?.content ?? null) || body;
-  if (root === null || root === undefined) return { title: shortened(title), text: '' };
-  for (const node of [...root.querySelectorAll(UNREADABLE)]) node.remove();
-  for (const node of [...root.querySelectorAll('[style]')]) {
-    if (/display\s*:\s*none|visibility\s*:\s*hidden/i.test(node.getAttribute('style'))) node.remove();
-  }
-  return { title: shortened(article?.title || title), text: markdownOf(root) };
+  const root = (article?.content ?? null) || page;
+  if (root === null) return { title: shortened(title), text: '' };
+  prepare(root, document);
+  const text = markdownOf(root);
+  return text.length > html.length + GAIN ? null : { title: shortened(article?.title || title), text };
 }
 
 function isTooDeep(document) {
@@ -44,30 +41,6 @@ function isTooDeep(document) {
     }
   }
   return false;
-}
-
-/** A reader has no page to which an address could be relative, and may ask for what it has read of. */
-function makeAbsolute(document, url) {
-  const base = absolute(document.querySelector('base[href]')?.getAttribute('href') ?? '', url) ?? url;
-  for (const [tag, attribute] of [
-    ['a', 'href'],
-    ['img', 'src'],
-  ]) {
-    for (const node of document.querySelectorAll(`${tag}[${attribute}]`)) {
-      const found = absolute(node.getAttribute(attribute), base);
-      if (found === null) node.removeAttribute(attribute);
-      else node.setAttribute(attribute, found);
-    }
-  }
-}
-
-function absolute(text, base) {
-  try {
-    const { protocol, href } = new URL(text.trim(), base);
-    return protocol === 'https:' || protocol === 'http:' || protocol === 'mailto:' ? href : null;
-  } catch {
-    return null;
-  }
 }
 
 function shortened(title) {

@@ -1,5 +1,6 @@
 // An element of a page as Markdown.
 import TurndownService from 'turndown';
+import { addTables } from './tables.mjs';
 
 const service = new TurndownService({
   headingStyle: 'atx',
@@ -11,24 +12,7 @@ const service = new TurndownService({
 });
 // A model reads it, and no program: what stands on the page stands there as it is.
 service.escape = (text) => text;
-
-const cellsOf = (row) => [...row.childNodes].filter(({ nodeName }) => nodeName === 'TD' || nodeName === 'TH');
-
-/** What is found out once of each table: whether it only arranges what is on the page, and its first row. */
-const tables = new WeakMap();
-
-function tableOf(node) {
-  let at = node;
-  while (at !== null && at.nodeName !== 'TABLE') at = at.parentNode;
-  if (at === null) return { arranges: true, first: null };
-  let known = tables.get(at);
-  if (known === undefined) {
-    const rows = [...at.querySelectorAll('tr')].filter((row) => cellsOf(row).length > 0);
-    const isPlain = at.getAttribute('role') !== 'presentation' && at.querySelector('table') === null;
-    tables.set(at, (known = { arranges: !isPlain || rows.every((row) => cellsOf(row).length < 2), first: rows[0] }));
-  }
-  return known;
-}
+addTables(service);
 
 /** The numbers of the items of a list. */
 const numbers = new WeakMap();
@@ -43,30 +27,18 @@ function numberOf(item) {
   return numbers.get(item) ?? 1;
 }
 
-service.addRule('cell', {
-  filter: ['td', 'th'],
-  replacement: (content, node) =>
-    tableOf(node).arranges
-      ? `\n\n${content.trim()}\n\n`
-      : `| ${content
-          .trim()
-          .replace(/\s*\n\s*/g, ' ')
-          .replaceAll('|', '\\|')} `,
-});
-service.addRule('row', {
-  filter: 'tr',
-  replacement: (content, node) => {
-    const { arranges, first } = tableOf(node);
-    if (arranges) return content;
-    const cells = cellsOf(node).length;
-    if (cells === 0) return '';
-    return `${content.trim()} |\n${node === first ? `${'| --- '.repeat(cells)}|\n` : ''}`;
-  },
-});
-service.addRule('section', { filter: ['thead', 'tbody', 'tfoot'], replacement: (content) => content });
-service.addRule('table', { filter: 'table', replacement: (content) => `\n\n${content.trim()}\n\n` });
-service.addRule('caption', { filter: 'caption', replacement: (content) => `${content.trim()}\n\n` });
+/** Text behind a mark, with its further lines below the first. */
+const behind = (mark, content) => `${mark}${content.trim().replace(/\n(?=[^\n])/g, `\n${' '.repeat(mark.length)}`)}\n`;
+const inCode = (text) => (text.includes('`') ? `\`\` ${text} \`\`` : `\`${text}\``);
+const onOneLine = (node) => node.textContent.replace(/\s+/g, ' ').trim();
+
 service.addRule('struck', { filter: ['del', 's', 'strike'], replacement: (content) => `~~${content}~~` });
+service.addRule('label', { filter: 'label', replacement: (content) => `${content} ` });
+service.addRule('raised', {
+  filter: ['sup', 'sub'],
+  replacement: (content, { nodeName }) =>
+    /^[-+−]?(\d+|[a-z])$/i.test(content) ? `${nodeName === 'SUP' ? '^' : '_'}${content}` : content,
+});
 service.addRule('picture', {
   filter: 'img',
   replacement: (_content, node) => {
@@ -83,26 +55,57 @@ service.addRule('link', {
     return text === '' || href === '' ? text : `[${text}](${href})`;
   },
 });
+service.addRule('inline code', {
+  filter: (node) => ['CODE', 'TT', 'SAMP'].includes(node.nodeName) && node.parentNode?.nodeName !== 'PRE',
+  replacement: (_content, node) => {
+    const text = onOneLine(node);
+    if (text === '') return '';
+    // No link is seen in code: one in it becomes one around it.
+    const links = [...node.querySelectorAll('a[href]')];
+    return links.length === 1 ? `[${inCode(text)}](${links[0].getAttribute('href')})` : inCode(text);
+  },
+});
 service.addRule('item', {
   filter: 'li',
   replacement: (content, node) => {
     const list = node.parentNode?.nodeName;
     if (list !== 'OL' && list !== 'UL') return `\n\n- ${content.trim()}\n\n`;
-    const mark = list === 'OL' ? `${numberOf(node)}. ` : '- ';
-    return `${mark}${content.trim().replace(/\n(?=[^\n])/g, `\n${' '.repeat(mark.length)}`)}\n`;
+    return behind(list === 'OL' ? `${numberOf(node)}. ` : '- ', content);
   },
 });
+service.addRule('term', {
+  filter: 'dt',
+  // Documentation made by Sphinx has the signatures of functions in parts.
+  replacement: (content, node) =>
+    `\n\n${/(^|\s)sig(\s|$)/.test(node.getAttribute('class') ?? '') ? inCode(onOneLine(node)) : content.trim()}\n`,
+});
+service.addRule('meaning', { filter: 'dd', replacement: (content) => behind(': ', content) });
 service.addRule('code', {
   filter: (node) => node.nodeName === 'PRE',
   replacement: (_content, node) => {
     const code = node.textContent.replace(/\n$/, '');
-    const named = `${node.getAttribute('class') ?? ''} ${node.querySelector('code')?.getAttribute('class') ?? ''} ${node.parentNode?.getAttribute?.('class') ?? ''}`;
-    const language = /(?:language|lang|highlight-source|brush:?)[-:]?\s*([\w+#-]+)/.exec(named)?.[1] ?? '';
     const fence = code.includes('```') ? '````' : '```';
-    return `\n\n${fence}${language}\n${code}\n${fence}\n\n`;
+    return `\n\n${fence}${languageOf(node)}\n${code}\n${fence}\n\n`;
   },
 });
 
+/** As the makers of pages say it, each in a way of its own. */
+function languageOf(pre) {
+  const code = pre.querySelector('code');
+  const around = [pre, code, pre.parentNode, pre.parentNode?.parentNode].filter((node) => node?.getAttribute);
+  for (const name of ['data-lang', 'data-language', 'lang']) {
+    const said = pre.getAttribute(name) ?? code?.getAttribute(name) ?? '';
+    if (/^[\w+#-]{1,30}$/.test(said)) return said;
+  }
+  const named = around.map((node) => node.getAttribute('class') ?? '').join(' ');
+  const found = /(?<![\w-])(?:language|lang|highlight-source|brush:?)[-:]?\s*([\w+#-]+)/.exec(named);
+  return (found ?? /(?<![\w-])highlight-([\w+#]+)(?=\s+notranslate)/.exec(named))?.[1] ?? '';
+}
+
 export function markdownOf(element) {
-  return service.turndown(element).trim();
+  // Where a word may be broken says nothing to a reader of text.
+  return service
+    .turndown(element)
+    .replace(/[\u00ad\u200b]/g, '')
+    .trim();
 }

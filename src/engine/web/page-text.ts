@@ -29,10 +29,9 @@ export function kindOf(mediaType: string, body: Buffer): { file: string } | 'htm
 
 /** The characters of an answer. What it says of them wrongly becomes replacement characters. */
 export function decoded(body: Buffer, charset: string | null, kind: 'html' | 'text'): string {
-  const decoder = decoderFor(markOf(body) ?? charset ?? (kind === 'html' ? saidIn(body) : null));
+  const decoder = decoderFor(markOf(body) ?? charset ?? saidIn(body, kind));
   const text = decoder.decode(body);
   // Node 20 takes it for ISO 8859-1, which has controls in the place of these.
-
   return decoder.encoding === 'windows-1252'
     ? text.replace(/[\x80-\x9f]/g, (sign) => WINDOWS[sign.charCodeAt(0) - 0x80] ?? sign)
     : text;
@@ -45,8 +44,10 @@ function markOf(body: Buffer): string | null {
   return body[0] === 0xef && body[1] === 0xbb && body[2] === 0xbf ? 'utf-8' : null;
 }
 
-function saidIn(body: Buffer): string | null {
+function saidIn(body: Buffer, kind: 'html' | 'text'): string | null {
   const head = body.toString('latin1', 0, HEAD_BYTES);
+  const [, xml] = /^\s*<\?xml[^>]{0,200}?encoding\s*=\s*["']([\w.:-]+)/.exec(head) ?? [];
+  if (xml !== undefined || kind === 'text') return xml ?? null;
   return /<meta[^>]{0,200}?charset\s*=\s*["']?\s*([\w.:-]+)/i.exec(head)?.[1] ?? null;
 }
 

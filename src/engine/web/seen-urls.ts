@@ -29,10 +29,15 @@ export function isSeen({ href }: URL, conversation: readonly ConversationMessage
   });
 }
 
+/** The addresses in what an agent writes to a task of its own that `isSeen` lets it read itself: it can write any. */
+export function namedFor(text: string, isSeen: (url: URL) => boolean): string[] {
+  return [...urlsIn(text, true)].filter((url) => isSeen(new URL(url)));
+}
+
 /** What a person has written, and notes of the owner. What the service adds to a message, such as the output of a check, is neither. */
 function saidBy(parts: readonly StoredPart[]): string {
   const texts = parts.flatMap((part) => {
-    if (part.type === 'text') return [part.text];
+    if (part.type === 'text') return part.named ?? [part.text];
     if (part.type === 'custom' && part.kind === 'review') return [JSON.stringify(part.data)];
     if (part.type === 'surroundings') return part.text.match(/^<owner_notes file="[^]*?^<\/owner_notes>$/gm) ?? [];
     return [];
@@ -57,7 +62,8 @@ function namedIn(of: object, text: () => string, bare: boolean): Set<string> {
   return found;
 }
 
-function urlsIn(written: string, bare: boolean): Set<string> {
+/** The addresses in a text, as `URL` writes them. @param bare also those without a scheme, as people write them. */
+export function urlsIn(written: string, bare: boolean): Set<string> {
   // JSON may have it so.
   const text = written.replaceAll('\\/', '/');
   const found = new Set<string>();

@@ -1,4 +1,4 @@
-import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from 'node:zlib';
+import { brotliCompressSync, constants, deflateRawSync, deflateSync, gzipSync } from 'node:zlib';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { readEnv } from '../../platform/config/env.js';
 import { VERSION } from '../../platform/config/version.js';
@@ -8,6 +8,7 @@ import { pageUrl } from './page-url.js';
 import { type WebAnswer, type WebAsk, WebRequests } from './web-requests.js';
 
 const TEXT = 'The wheel turns. '.repeat(2_000);
+const TIGHT = brotliCompressSync(Buffer.alloc(200 * 1024 ** 2), { params: { [constants.BROTLI_PARAM_QUALITY]: 1 } });
 const ZEROES = gzipSync(Buffer.alloc(200 * 1024 ** 2));
 
 describe('How a page is asked for (reference §27)', () => {
@@ -29,6 +30,12 @@ describe('How a page is asked for (reference §27)', () => {
       '/broken': () => packed('gzip', Buffer.from('no gzip')),
       '/other': () => packed('zstd', Buffer.from('?')),
       '/bomb': () => packed('gzip', ZEROES),
+      '/tight': () => packed('br', TIGHT),
+      '/drip': () => {
+        response.writeHead(200, { 'content-type': 'text/plain' });
+        const drops = setInterval(() => response.write('x'), 20);
+        response.on('close', () => clearInterval(drops));
+      },
       '/endless': () => {
         response.writeHead(200, { 'content-type': 'text/plain' });
         const more = () => void response.write('x'.repeat(65_536), (error) => error ?? more());
@@ -49,6 +56,7 @@ describe('How a page is asked for (reference §27)', () => {
       '/circle': () => to('/circle'),
       '/nowhere': () => response.writeHead(302).end('no location'),
       '/elsewhere': () => to(at('b.wild.test', '/end')),
+      '/port': () => to('https://allowed.test/end'),
       '/private': () => to('https://127.0.0.1/'),
       '/clear': () => to(`http://allowed.test:${hosts.https}/end`),
       '/file': () => to('file:///etc/passwd'),
@@ -110,12 +118,15 @@ describe('How a page is asked for (reference §27)', () => {
     expect([body.toString(), cut, status, mediaType]).toEqual([TEXT, false, 200, 'text/plain']);
   });
 
-  it.each(['/bomb', '/endless'])('stops reading %s at the limit, which counts what is unpacked', async (rest) => {
-    const before = process.memoryUsage().arrayBuffers;
-    const { body, cut } = await answer(rest);
-    expect([body.length, cut]).toEqual([100_000, true]);
-    expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(20 * 1024 ** 2);
-  });
+  it.each(['/bomb', '/tight', '/endless'])(
+    'stops reading %s at the limit, which counts what is unpacked',
+    async (rest) => {
+      const before = process.memoryUsage().arrayBuffers;
+      const { body, cut } = await answer(rest);
+      expect([body.length, cut]).toEqual([100_000, true]);
+      expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(20 * 1024 ** 2);
+    },
+  );
 
   it('reads little of what is no page, and nothing of a type that nobody wants', async () => {
     const { body, status, cut } = await answer('/gone', { maxBytes: 5_000_000 });
@@ -134,14 +145,15 @@ describe('How a page is asked for (reference §27)', () => {
     expect(hosts.requests).toHaveLength(6);
   });
 
-  it('names another host, and does not ask it', async () => {
+  it('names another host or port, and does not ask it', async () => {
     expect(await get('/elsewhere')).toEqual({
       url: url('/elsewhere'),
       status: 302,
       elsewhere: url('/end', 'b.wild.test'),
     });
     expect(await get('/private')).toMatchObject({ elsewhere: new URL('https://127.0.0.1/') });
-    expect(hosts.requests.map(({ host }) => host)).toEqual(Array(2).fill(`allowed.test:${hosts.https}`));
+    expect(await get('/port')).toMatchObject({ elsewhere: new URL('https://allowed.test/end') });
+    expect(hosts.requests.map(({ host }) => host)).toEqual(Array(3).fill(`allowed.test:${hosts.https}`));
   });
 
   it('asks by https where a redirect says http, and takes no redirect to what is no page', async () => {
@@ -152,7 +164,7 @@ describe('How a page is asked for (reference §27)', () => {
   });
 
   it('gives up after its time, whether the host is silent or slow', async () => {
-    for (const rest of ['/silent', '/slow']) {
+    for (const rest of ['/silent', '/slow', '/drip']) {
       await expect(get(rest, { seconds: 0.3 })).rejects.toThrow(`allowed.test:${hosts.https} has not answered in full within 0.3 s.`); // prettier-ignore
     }
   });

@@ -1,4 +1,5 @@
 // The fenced blocks of a Markdown text as steps of a runbook (reference §15).
+import type { JsonValue } from '../conversation.js';
 import { SideThread } from '../../../platform/threads/side-thread.js';
 
 export interface Choice {
@@ -14,6 +15,10 @@ export type BlockAction =
   | { kind: 'ask'; question: string; options: Choice[] }
   | { kind: 'publish'; path: string }
   | { kind: 'use_secret'; name: string; reason: string }
+  /** `input` is that of the tool, as it is written. */
+  | { kind: 'delegate'; input: JsonValue; mayFail: boolean }
+  /** The same. `name`: of a tool of a server. */
+  | { kind: 'tool'; name: string; input: JsonValue; mayFail: boolean }
   | { kind: 'malformed'; problem: string };
 
 export interface Block {
@@ -123,14 +128,39 @@ function actionOf(word: string, rest: string, content: string): BlockAction | nu
       if (name === undefined) return { kind: 'malformed', problem: `name=… is expected after \`${word}\`` };
       return { kind: 'use_secret', name, reason: content.trim() || 'The runbook does not say.' };
     }
+    case 'delegate': {
+      const input = jsonOf(content);
+      if (input === undefined)
+        return { kind: 'malformed', problem: 'the JSON of the call is expected in it: {"tasks": […]}' };
+      return { kind: 'delegate', input, mayFail: hasWord(rest, 'may-fail') };
+    }
+    case 'tool': {
+      const name = NAME.exec(rest)?.[1];
+      const input = content.trim() === '' ? {} : jsonOf(content);
+      if (name === undefined) return { kind: 'malformed', problem: `name=… is expected after \`${word}\`` };
+      if (input === undefined)
+        return { kind: 'malformed', problem: 'the arguments of the tool are expected in it, in JSON' };
+      return { kind: 'tool', name, input, mayFail: hasWord(rest, 'may-fail') };
+    }
     default:
       return null;
+  }
+}
+
+/** Undefined: it is none. */
+function jsonOf(text: string): JsonValue | undefined {
+  try {
+    return JSON.parse(text) as JsonValue;
+  } catch {
+    return undefined;
   }
 }
 
 const FORMS = {
   ...{ sh: '`sh`', bash: '`bash`', file: '`file path=…`', ask: '`ask`', publish: '`publish path=…`' },
   use_secret: '`use_secret name=…`',
+  delegate: '`delegate`',
+  tool: '`tool name=…`',
 };
 const PATH = /(?:^|\s)path=(?:"([^"]+)"|'([^']+)'|(\S+))/;
 const NAME = /(?:^|\s)name=(\S+)/;
@@ -144,6 +174,11 @@ const AFTER = {
   ...{ sh: FOR_COMMANDS, bash: FOR_COMMANDS, file: ONE_PATH, publish: ONE_PATH },
   ask: { known: '', accepted: 'no word is accepted there' },
   use_secret: { known: NAME, accepted: 'only `name=…` is accepted there' },
+  delegate: { known: /(?<!\S)may-fail(?!\S)/g, accepted: 'only `may-fail` is accepted there' },
+  tool: {
+    known: /(?<!\S)(?:name=\S+|may-fail)(?!\S)/g,
+    accepted: '`name=…` and `may-fail` are accepted there',
+  },
 };
 /** What Markdown writers of other kinds put around a word: `{bash}`, `.bash`, `{.bash}`. */
 const WRAPPED = /^[{.]+|\}+$/g;
@@ -155,7 +190,8 @@ function nearMiss(word: string): string | null {
   // None of those that are looked for is longer.
   if (word.length > WORD) return null;
   const lower = word.toLowerCase().replace(WRAPPED, '');
-  const known = /^(sh|bash|file|ask|publish|use_secret)(?![a-z-])/.exec(lower)?.[1] as keyof typeof FORMS | undefined;
+  const known = /^(sh|bash|file|ask|publish|use_secret|delegate|tool)(?![a-z-])/.exec(lower)?.[1] as
+    keyof typeof FORMS | undefined;
   const not = `the \`${word}\` block was not carried out;`;
   if (known !== undefined)
     return `${not} the accepted form is ${FORMS[known]}, in small letters, with a space after the word.`;

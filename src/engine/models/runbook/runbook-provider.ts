@@ -101,6 +101,10 @@ function callFor(action: BlockAction, answer: string | null, seconds: number): {
       const options = action.options.map(({ id, label }) => ({ id, label }));
       return { name: 'ask', input: { question: action.question, ...(options.length > 0 ? { options } : {}) } };
     }
+    case 'tool':
+      return { name: action.name, input: action.input };
+    case 'delegate':
+      return { name: 'delegate', input: action.input };
     case 'use_secret':
       return { name: 'use_secret', input: { name: action.name, reason: action.reason } };
     case 'malformed':

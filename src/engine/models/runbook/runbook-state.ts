@@ -139,13 +139,15 @@ interface Judgement {
 
 function judge({ action }: Block, { result }: ToolInvocation): Judgement {
   if (result === null) return bad('it has no result');
-  const mayFail = action.kind === 'command' && action.mayFail;
+  const mayFail = 'mayFail' in action && action.mayFail;
   if (result.status === 'denied') {
     const why = result.reason === null ? 'it was denied' : `it was denied: ${result.reason}`;
     return mayFail ? good(`Not run: ${why}`, 'denied, as it may fail') : bad(why);
   }
   if (result.status === 'error') return mayFail ? good(result.error, 'failed, as it may') : bad(result.error);
   if (action.kind === 'ask') return good(`The answer: ${answerOf({ result }) ?? ''}`, 'answered');
+  if (action.kind === 'delegate') return good(tasksOf(result.output), 'the tasks are over');
+  if (action.kind === 'tool') return good(fenced(field(result.output, 'text')).trim() || 'Done.', 'done');
   if (action.kind !== 'command') return good('Done.', 'done');
   const code = field(result.output, 'exitCode');
   const exitCode = typeof code === 'number' ? code : Number.NaN;
@@ -153,6 +155,17 @@ function judge({ action }: Block, { result }: ToolInvocation): Judgement {
   if (exitCode === 0) return good(text, 'exit code 0');
   if (mayFail) return good(text, `exit code ${exitCode}, as it may`);
   return { failed: `exit code ${exitCode}`, text, summary: '' };
+}
+
+/** A line for each of the tasks. */
+function tasksOf(output: JsonValue): string {
+  const tasks = field(output, 'tasks');
+  const lines = (Array.isArray(tasks) ? tasks : []).map((task) => {
+    const [title, status, said] = [field(task, 'title'), field(task, 'status'), field(task, 'text')];
+    const line = `- ${typeof title === 'string' ? title : ''}: ${typeof status === 'string' ? status : ''}`;
+    return typeof said === 'string' ? `${line}\n\n${said}` : line;
+  });
+  return lines.join('\n');
 }
 
 function bad(why: string): Judgement {

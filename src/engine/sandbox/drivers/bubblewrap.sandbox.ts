@@ -4,7 +4,7 @@ import { mountsOf } from '../network/inside.js';
 import type { LaunchSpec, Prepared } from './launch-spec.js';
 import { LocalSandbox } from './local-sandbox.js';
 import { SHARED_MEMORY_PART } from '../limits/memory-report.js';
-import { EMPTY, HIDDEN, HOME, PROJECT } from './root-folder.js';
+import { EMPTY, HIDDEN, HOME, PIPES, sharedMounts } from './root-folder.js';
 import { Sandbox, type SandboxReport } from '../sandbox.js';
 import { seccompFilter, seccompReport } from './seccomp.js';
 
@@ -33,7 +33,7 @@ export class BubblewrapSandbox extends LocalSandbox {
     const { workdir, tmp, home } = spec.folders;
     const size = String(Math.round(spec.limits.memoryBytes * SHARED_MEMORY_PART));
     const mounts = [...root.mounts, ...spec.tools].flatMap(({ source, target }) => ['--ro-bind', source, target]);
-    const project = spec.project === null ? [] : ['--ro-bind', spec.project, PROJECT];
+    const shared = sharedMounts(spec.shared).flatMap((mount) => ['--ro-bind', ...mount]);
     const wayOut = mountsOf(spec.wayOut).flatMap(([path, target]) => ['--ro-bind', path, target]);
     return [
       this.bwrap,
@@ -41,8 +41,9 @@ export class BubblewrapSandbox extends LocalSandbox {
       ...(this.filter === null ? [] : ['--seccomp', '6']),
       ...['--ro-bind', root.path, '/', ...mounts, '--dev', '/dev'],
       ...['--perms', '1777', '--size', size, '--tmpfs', '/dev/shm'],
-      ...project,
+      ...shared,
       ...wayOut,
+      ...['--ro-bind', spec.pipes, PIPES],
       ...['--remount-ro', '/dev', '--proc', '/proc'],
       ...HIDDEN.flatMap((path) => ['--ro-bind', root.path + EMPTY, path]),
       // Nothing in /proc is for a command to write; else an ordinary user's one could lower its oom_score_adj.

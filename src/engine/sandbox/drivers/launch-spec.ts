@@ -1,10 +1,10 @@
 // What a driver of this host is given: what is ready after boot, and one launch.
 import type { Authorities } from '../../../platform/config/authorities.js';
-import type { LaunchResources } from '../launch/command.js';
+import type { BoxResources } from '../launch/box.js';
 import type { ControlGroups } from '../limits/control-groups.js';
 import type { WayFiles } from '../network/inside.js';
 import type { SandboxLimits } from '../sandbox.js';
-import type { ProjectFolders } from '../workdir/project-folders.js';
+import type { Shared, SharedFolders } from '../workdir/shared-folders.js';
 import type { TaskFolders, Workdirs } from '../workdir/workdirs.js';
 import type { Mount } from './programs.js';
 import type { RootFolder } from './root-folder.js';
@@ -17,20 +17,22 @@ export interface Prepared {
   /** What programs inside trust. */
   authorities: Authorities;
   workdirs: Workdirs;
-  projects: ProjectFolders;
+  shared: SharedFolders;
   /** Or why there are none; null: not looked for. */
   groups: ControlGroups | string | null;
   /** What environments may have, and what of it is not there. */
   tools: ToolsFound;
-  resources: Omit<LaunchResources, 'heartbeat'>;
+  resources: Omit<BoxResources, 'heartbeat'>;
 }
 
-/** One launch as the driver sees it. */
+/** One box as the driver sees it. */
 export interface LaunchSpec {
   folders: TaskFolders;
-  /** Folder that is mounted read-only at `/project`, outside of the workdir. */
-  project: string | null;
+  /** What is mounted read-only at `/project` and `/skills`, outside of the workdir. */
+  shared: Shared;
   limits: SandboxLimits;
+  /** The folder of its pipes, which is mounted read-only. */
+  pipes: string;
   /** What is mounted beside what all have, read-only. */
   tools: Mount[];
   /** What is mounted of the way out: its socket, and what is trusted with it; null: there is none. */

@@ -8,19 +8,22 @@ import { DataDir } from '../../../platform/config/data-dir.js';
 import { Env } from '../../../platform/config/env.js';
 import { DiskSpace, UNWATCHED, type WatchedSpace } from '../../../platform/disk/disk-space.js';
 import { makeReachable, reachableFolder } from '../../../platform/config/reachable.js';
-import type { LaunchCommand, LaunchOptions, LaunchResources } from '../launch/command.js';
+import type { BoxPlace } from '../launch/box.js';
+import type { LaunchCommand } from '../launch/launch.js';
 import { Heartbeat } from '../heartbeat.js';
 import { isRoot, needProgram, script } from '../host.js';
+import { TOGETHER } from '../limits/box-groups.js';
 import { ControlGroups } from '../limits/control-groups.js';
 import { dropTo, needOpenFiles, prlimit } from '../limits/process-limits.js';
 import type { LaunchSpec, Prepared } from './launch-spec.js';
+import { entryWords } from './command-words.js';
 import { LocalSession } from './local-session.js';
 import { NetworkProxy } from '../network/network-proxy.js';
-import { PROXY_PORT, withForwarder } from '../network/inside.js';
+import { forwarderOf, PROXY_PORT, type WayFiles } from '../network/inside.js';
 import { hostsOf, limitsWithin } from '../session-environment.js';
 import { Pipes } from '../launch/pipes.js';
-import { ProjectFolders } from '../workdir/project-folders.js';
-import { COMMAND_VARIABLES, HOME, OPT_ENV, prepareRoot } from './root-folder.js';
+import { type Shared, SharedFolders } from '../workdir/shared-folders.js';
+import { BOX_SCRIPT, COMMAND_VARIABLES, HOME, OPT_ENV, PIPES, prepareRoot } from './root-folder.js';
 import { Sandbox, SandboxError, type SandboxLimits, type SandboxOpenOptions, type SandboxReport } from '../sandbox.js';
 import type { Mount } from './programs.js';
 import { reportOf } from './trial-report.js';
@@ -39,7 +42,6 @@ export abstract class LocalSandbox extends Sandbox {
   private readonly launchScript = script('launch');
   private readonly initScript = script('init');
   private readonly enterScript = script('enter');
-  private readonly forwardScript = script('forward');
   /** The trial at boot has no lease. */
   private readonly ofTrial: Heartbeat;
   private preparing: Promise<Prepared> | undefined;
@@ -65,10 +67,11 @@ export abstract class LocalSandbox extends Sandbox {
   protected inside(_folders: TaskFolders): TaskFolders {
     return { workdir: '/workdir', tmp: '/tmp', home: HOME };
   }
-  protected sweep(): LaunchResources['sweep'] {
-    return undefined;
+  /** The program of the first process, and the folder of its pipes, as that names them. */
+  protected boxFolders(_pipes: string, _prepared: Prepared): { script: string; pipes: string } {
+    return { script: BOX_SCRIPT, pipes: PIPES };
   }
-  protected environment({ root }: Prepared, _folders: TaskFolders, _project: string | null): Record<string, string> {
+  protected environment({ root }: Prepared, _folders: TaskFolders, _shared: Shared): Record<string, string> {
     return { PATH: root.searchPath, HOME, ...COMMAND_VARIABLES };
   }
   /** The folder of a tool as commands name it. */
@@ -116,7 +119,7 @@ export abstract class LocalSandbox extends Sandbox {
     // The caller gives its reservation back itself, for a run may open its session a second time.
     const own = reservation instanceof UserId ? null : await prepared.workdirs.reserve(taskId);
     const user = reservation instanceof UserId ? reservation : own;
-    const { folders, project } = await this.layOut(options, user, prepared).catch((error: unknown) => {
+    const { folders, shared } = await this.layOut(options, user, prepared).catch((error: unknown) => {
       own?.release();
       throw error;
     });
@@ -125,7 +128,7 @@ export abstract class LocalSandbox extends Sandbox {
     const allowed = hostsOf(this.hosts, environment);
     const hosts = network ? allowed : boundHosts;
     const tools = toolsOf(prepared.tools.tools, environment?.tools);
-    const at = { folders, project, user, limits, tools: tools.map(mountOf), heartbeat };
+    const at = { folders, shared, user, limits, tools: tools.map(mountOf), heartbeat };
     const leaves = allowed.length > 0 && hosts.length > 0;
     const { onNetwork: onUse = () => undefined } = options;
     const way = {
@@ -136,11 +139,15 @@ export abstract class LocalSandbox extends Sandbox {
       onUse,
       authorities: prepared.authorities.certificates,
     };
-    const launch = (command: string[], how: LaunchOptions) => this.launchCommand(command, { ...how, ...at }, prepared);
+    // The kernel counts the processes of a user in the whole box: with a group for each command this one is for all of them.
+    const all = prepared.resources.groups === null ? 1 : TOGETHER;
+    const bounds = { ...limits, processes: all * limits.processes };
+    const launch = (wayOut: WayFiles | null, place: BoxPlace) =>
+      this.launchCommand({ ...at, ...place, wayOut }, prepared);
     return new LocalSession({
       folders,
       inside: this.inside(folders),
-      project: project === null ? null : { path: project, remove: () => prepared.projects.remove(project) },
+      shared: { ...shared, remove: () => prepared.shared.remove(shared) },
       user,
       hosts,
       wayOut: leaves ? (secrets, onRefusal) => this.proxy.open(prepared.base, { ...way, secrets, onRefusal }) : null,
@@ -154,10 +161,11 @@ export abstract class LocalSandbox extends Sandbox {
       },
       resources: { ...prepared.resources, heartbeat },
       shell: prepared.root.shell,
-      environment: this.withTools(this.environment(prepared, folders, project), tools),
+      environment: this.withTools(this.environment(prepared, folders, shared), tools),
       ofSetup: environment !== undefined && this.guards ? `${OPT_ENV.path}/bin` : null,
       variables: environment?.variables ?? {},
       launch,
+      words: (command, how) => entryWords(this.initScript, command, bounds, { ...how, session: this.guards }),
       signal,
     });
   }
@@ -183,12 +191,12 @@ export abstract class LocalSandbox extends Sandbox {
   }
 
   async remove(taskId: string): Promise<void> {
-    const { workdirs, projects } = await this.ready();
+    const { workdirs, shared } = await this.ready();
     await workdirs.remove(taskId);
-    await projects.removeAll(taskId);
+    await shared.removeAll(taskId);
   }
 
-  /** Nest calls it at the end; every session is closed by then. */
+  /** Every session is closed by then. */
   async onApplicationShutdown(): Promise<void> {
     const prepared = await this.preparing?.catch(() => undefined);
     prepared?.resources.pipes.close();
@@ -201,13 +209,13 @@ export abstract class LocalSandbox extends Sandbox {
   }
 
   private async layOut(
-    { taskId, project: files = [], signal }: SandboxOpenOptions,
+    { taskId, project = [], skills = [], signal }: SandboxOpenOptions,
     user: UserId | null,
-    { workdirs, projects }: Prepared,
-  ): Promise<{ folders: TaskFolders; project: string | null }> {
-    const folders = await workdirs.make(taskId, user);
-    const project = files.length === 0 ? null : await projects.make(taskId, files, user?.uid ?? null, signal);
-    return { folders, project };
+    prepared: Prepared,
+  ): Promise<{ folders: TaskFolders; shared: Shared }> {
+    const folders = await prepared.workdirs.make(taskId, user);
+    const shared = await prepared.shared.make(taskId, { project, skills }, user?.uid ?? null, signal);
+    return { folders, shared };
   }
 
   private withTools(environment: Record<string, string>, tools: Tool[]): Record<string, string> {
@@ -223,58 +231,47 @@ export abstract class LocalSandbox extends Sandbox {
     needOpenFiles();
     const uid = isRoot() ? FIRST_UID : null;
     const base = reachableFolder(this.dataDir.path, uid);
+    const { caFile, tools: listed, programs = [] } = this.env.file.sandbox ?? {};
     if (base !== this.dataDir.path) {
       makeReachable(base);
       writeFileSync(join(this.dataDir.path, 'sandbox.location'), `${base}\n`, { mode: 0o600 });
     }
-    const sweep = this.sweep();
     const groups = this.dividesGroups ? ControlGroups.find(this.limits) : null;
-    const authorities = findAuthorities(this.env.file.sandbox?.caFile);
-    const tools = await findTools(this.env.file.sandbox?.tools, base, uid);
+    const authorities = findAuthorities(caFile);
+    const tools = await findTools(listed, base, uid);
+    const names = tools.tools.map(({ name }) => name);
     const prepared: Prepared = {
       base,
       authorities,
       tools,
-      root: await prepareRoot(
-        base,
-        uid,
-        authorities,
-        tools.tools.map(({ name }) => name),
-      ),
+      root: await prepareRoot(base, uid, authorities, names, programs),
       workdirs: await Workdirs.open(base, uid !== null),
-      projects: new ProjectFolders(base, uid !== null),
+      shared: new SharedFolders(base, uid !== null),
       groups,
       resources: {
-        pipes: new Pipes(needProgram('mkfifo', 'coreutils')),
+        pipes: new Pipes(needProgram('mkfifo', 'coreutils'), base),
         groups: typeof groups === 'string' ? null : groups,
-        ...(sweep && { sweep }),
+        leaky: !this.guards,
       },
     };
     await this.prepare(prepared);
     return prepared;
   }
 
-  /** The whole command line: small parent → (as root) another user → the driver's program → first process → command. */
-  private launchCommand(command: string[], at: LaunchContext, prepared: Prepared): LaunchCommand {
+  /** The whole command line of a box: small parent → (as root) another user → the driver's program → first process. */
+  private launchCommand(at: LaunchContext, prepared: Prepared): LaunchCommand {
     const { firstSilenceSeconds, silenceSeconds } = at.heartbeat;
     const silence = [firstSilenceSeconds, silenceSeconds].map((seconds) => seconds.toFixed(3));
-    const shell = needProgram('bash', 'bash');
-    const inside = at.wayOut === null ? command : withForwarder(this.forwardScript, prepared.root.node, command);
-    const init = ['/bin/sh', '-c', this.initScript, 'init', at.cwd, ...inside];
-    const { folders, project, wayOut, limits, tools } = at;
-    const spec: LaunchSpec = {
-      folders,
-      project,
-      wayOut,
-      limits,
-      tools,
-      init: [...prlimit(limits, at.fileBytes), ...init],
-    };
+    const shell = [needProgram('bash', 'bash'), '--norc', '--noprofile'];
+    const [box, { limits, wayOut }] = [this.boxFolders(at.pipes, prepared), at];
+    // It starts the commands, and would be bound by what one of them may have.
+    const bounds = prlimit({ ...limits, processes: TOGETHER * limits.processes }, limits.diskBytes);
+    const lead = wayOut === null ? [] : forwarderOf(prepared.root.node);
+    const spec: LaunchSpec = { ...at, init: [...bounds, ...shell, box.script, box.pipes, ...lead] };
     const drop = at.user === null ? ['--no-new-privs'] : dropTo(at.user.uid);
     const setpriv = [needProgram('setpriv', 'util-linux'), ...drop, '--pdeathsig=KILL', '--'];
-    // On a socket as standard input bash takes itself for a remote login, and reads the `.bashrc` of the user who starts it.
-    const launch = [shell, '--norc', '--noprofile', '-c', this.launchScript, 'launch', ...silence];
-    const enter = ['/bin/sh', '-c', this.enterScript, 'enter', at.group?.path ?? ''];
+    const launch = [...shell, '-c', this.launchScript, 'launch', ...silence];
+    const enter = ['/bin/sh', '-c', this.enterScript, 'enter', at.group ?? ''];
     return {
       argv: [...launch, ...enter, ...setpriv, ...this.command(spec, prepared)],
       file: this.file(spec, prepared),
@@ -289,11 +286,12 @@ function asSandboxError(error: unknown): never {
 }
 
 /** What is known of a launch before the driver is asked. */
-interface LaunchContext extends LaunchOptions {
+interface LaunchContext extends BoxPlace {
   folders: TaskFolders;
-  project: string | null;
+  shared: Shared;
   user: UserId | null;
   limits: SandboxLimits;
   tools: Mount[];
+  wayOut: WayFiles | null;
   heartbeat: Heartbeat;
 }

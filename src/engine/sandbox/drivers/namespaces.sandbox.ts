@@ -6,7 +6,7 @@ import type { LaunchSpec, Prepared } from './launch-spec.js';
 import { LocalSandbox } from './local-sandbox.js';
 import { SHARED_MEMORY_PART } from '../limits/memory-report.js';
 import type { Mount } from './programs.js';
-import { DEVICES, EMPTY, HIDDEN, HOME, noExec, PROJECT } from './root-folder.js';
+import { DEVICES, EMPTY, HIDDEN, HOME, noExec, PIPES, sharedMounts } from './root-folder.js';
 import { Sandbox, type SandboxReport } from '../sandbox.js';
 import { MOUNT, seccompFilter, seccompLoader, seccompReport } from './seccomp.js';
 
@@ -68,9 +68,15 @@ export class NamespacesSandbox extends LocalSandbox {
       ...DEVICES.map((name) => [`/dev/${name}`, `${root}/dev/${name}`, 'none', 'bind,nosuid']),
       ['proc', `${root}/proc`, 'proc', 'nosuid,nodev,noexec'],
       ...HIDDEN.map((path) => [root + EMPTY, root + path, 'none', `bind,ro,nosuid,nodev${ours}`]),
+      // Of this sandbox alone: no terminal of the host's is in it.
+      ['devpts', `${root}/dev/pts`, 'devpts', 'nosuid,noexec,newinstance,ptmxmode=0666,mode=620'],
       ['tmpfs', `${root}/dev/shm`, 'tmpfs', `${shared},mode=1777`],
-      ...(spec.project === null ? [] : [[spec.project, root + PROJECT, 'none', `bind,ro,nosuid,nodev${ours}`]]),
-      ...mountsOf(spec.wayOut).map(([path, target]) => [path, root + target, 'none', `bind,ro,nosuid,nodev${ours}`]),
+      ...[...sharedMounts(spec.shared), ...mountsOf(spec.wayOut), [spec.pipes, PIPES]].map(([path = '', target]) => [
+        path,
+        root + target,
+        'none',
+        `bind,ro,nosuid,nodev${ours}`,
+      ]),
       [tmp, `${root}/tmp`, 'none', `bind,nosuid,nodev${ours}`],
       [home, root + HOME, 'none', `bind,nosuid,nodev${ours}`],
       [workdir, `${root}/workdir`, 'none', `bind,nosuid,nodev${ours}`],

@@ -1,13 +1,11 @@
-import { readdirSync, readFileSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { setImmediate as turn } from 'node:timers/promises';
 import { Plugin } from '../../../platform/plugins/plugin.js';
-import { type LaunchResources, MARK } from '../launch/command.js';
 import type { LaunchSpec, Prepared } from './launch-spec.js';
 import { LocalSandbox } from './local-sandbox.js';
-import { COMMAND_VARIABLES } from './root-folder.js';
+import { BOX_SCRIPT, COMMAND_VARIABLES } from './root-folder.js';
 import { Sandbox, type SandboxReport } from '../sandbox.js';
 import type { Tool } from './tools.js';
+import type { Shared } from '../workdir/shared-folders.js';
 import type { TaskFolders } from '../workdir/workdirs.js';
 
 /** No sandbox: plain processes of the host, with limits, an empty environment and an end. Only by explicit choice. */
@@ -24,13 +22,20 @@ export class NoSandbox extends LocalSandbox {
   protected override environment(
     { root }: Prepared,
     { tmp, home }: TaskFolders,
-    project: string | null,
+    { project, skills }: Shared,
   ): Record<string, string> {
     const programs = root.mounts.map(({ source }) => source).filter((source) => /\/(node|rg)$/.test(source));
     const path = [...programs.map((source) => dirname(source)), root.searchPath].join(':');
-    // Nothing can be mounted over a path of the host: a variable names the folder.
-    const found = project === null ? {} : { PROJECT_DIR: project };
+    // Nothing can be mounted over a path of the host: variables name the folders.
+    const found = {
+      ...(project === null ? {} : { PROJECT_DIR: project }),
+      ...(skills === null ? {} : { SKILLS_DIR: skills }),
+    };
     return { PATH: path, HOME: home, TMPDIR: tmp, ...COMMAND_VARIABLES, ...found };
+  }
+
+  protected override boxFolders(pipes: string, { root }: Prepared): { script: string; pipes: string } {
+    return { script: root.path + BOX_SCRIPT, pipes };
   }
 
   /** Nothing can be mounted here. */
@@ -52,25 +57,4 @@ export class NoSandbox extends LocalSandbox {
       ],
     };
   }
-
-  /** Without a process namespace only the environment, which processes inherit, says which command a process belongs to. */
-  protected override sweep(): LaunchResources['sweep'] {
-    return async (mark) => {
-      while (killMarked(`${MARK}=${mark}`) > 0) await turn();
-    };
-  }
-}
-
-function killMarked(mark: string): number {
-  let found = 0;
-  for (const pid of readdirSync('/proc').filter((name) => /^\d+$/.test(name))) {
-    try {
-      if (!readFileSync(`/proc/${pid}/environ`, 'latin1').split('\0').includes(mark)) continue;
-      process.kill(Number(pid), 'SIGKILL');
-      found += 1;
-    } catch {
-      // Gone meanwhile, or somebody else's.
-    }
-  }
-  return found;
 }

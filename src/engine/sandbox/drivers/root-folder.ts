@@ -11,12 +11,13 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
-import { dirname, join } from 'node:path';
-import { findProgram, run } from '../host.js';
+import { basename, dirname, join } from 'node:path';
+import { findProgram, run, script } from '../host.js';
 import type { Authorities } from '../../../platform/config/authorities.js';
 import { FORWARDER, NODE_PROXY, WAY_OUT } from '../network/inside.js';
 import { TOOLS } from './tools.js';
 import { writeEtc, namesFromEtc, versionOfEtc } from './etc.js';
+import type { Shared } from '../workdir/shared-folders.js';
 import { type Mount, nodePrograms, reachableCopy, replace, ripgrep, worldFolder } from './programs.js';
 
 /** The inside of every sandbox of this process: made at boot, so that a start is a few mounts and nothing else. */
@@ -69,8 +70,17 @@ export const COMMAND_VARIABLES: Record<string, string> = {
  * build keeps is workdir and home.
  */
 export const OPT_ENV = { path: '/opt/env', inHome: '.opt-env' };
+/** Where the operator's programs are mounted, each under the last name of its folder (reference §28). */
+const PROGRAMS = '/opt/programs';
 /** Where the files of a project are mounted; empty without one. */
 export const PROJECT = '/project';
+/** Where skills are mounted; empty without any. */
+export const SKILLS = '/skills';
+/** What of both is mounted: its folder on the host, and where it is inside. */
+export function sharedMounts({ project, skills }: Shared): [source: string, target: string][] {
+  const both: [string | null, string][] = [[project, PROJECT], [skills, SKILLS]]; // prettier-ignore
+  return both.flatMap(([source, target]) => (source === null ? [] : [[source, target]]));
+}
 /**
  * Files of `/proc` that tell of the host, empty inside: names of keys; what the kernel was started with; the pressure on the
  * machine, where everybody may also have the kernel watch for more.
@@ -85,21 +95,38 @@ export const HIDDEN = [
   .filter((path) => existsSync(path));
 /** The file that is mounted over each of them. */
 export const EMPTY = '/etc/empty';
-const FOLDERS = ['dev/shm', 'etc', HOME.slice(1), 'opt/millwright', 'proc', PROJECT.slice(1), 'tmp', 'usr', 'workdir'];
+/** Where the pipes of a box are mounted, and the program that holds it. */
+export const PIPES = '/opt/millwright/pipes';
+export const BOX_SCRIPT = '/opt/millwright/box.sh';
+const FOLDERS = [
+  'dev/pts',
+  'dev/shm',
+  'etc',
+  HOME.slice(1),
+  PIPES.slice(1),
+  'proc',
+  PROJECT.slice(1),
+  SKILLS.slice(1),
+  'tmp',
+  'usr',
+  'workdir',
+];
 
-/** @param tools names of what may be mounted below {@link TOOLS}. */
+/** @param tools names of what may be mounted below {@link TOOLS}. @param further folders that are mounted below {@link PROGRAMS}. */
 export async function prepareRoot(
   base: string,
   uid: number | null,
   authorities: Authorities,
   tools: readonly string[],
+  further: readonly string[],
 ): Promise<RootFolder> {
   const node = nodePrograms();
   const rg = ripgrep();
   const programs = rg === null ? node.mounts : [...node.mounts, rg];
   const { links, folders } = systemFolders();
   const mounts = [{ source: '/usr', target: '/usr' }, ...folders.map((path) => ({ source: path, target: path }))];
-  for (const { source, target } of programs) mounts.push({ source: await reachableCopy(source, base, uid), target });
+  const shown = [...programs, ...further.map((path) => ({ source: path, target: join(PROGRAMS, basename(path)) }))];
+  for (const { source, target } of shown) mounts.push({ source: await reachableCopy(source, base, uid), target });
   worldFolder(join(base, 'roots'));
   const path = skeleton(base, links, { mounts, tools: [...new Set(tools)].sort() }, authorities.certificates);
   const missing = rg === null ? ['rg is not inside: npm has not installed the ripgrep package of this platform.'] : [];
@@ -166,6 +193,7 @@ const FILES: Record<string, string> = {
   [EMPTY.slice(1)]: '',
   [WAY_OUT.slice(1)]: '',
   [FORWARDER.slice(1)]: readFileSync(new URL('../launch/forwarder.mjs', import.meta.url), 'utf8'),
+  [BOX_SCRIPT.slice(1)]: script('box'),
   [NODE_PROXY.slice(1)]: readFileSync(new URL('../launch/proxy.cjs', import.meta.url), 'utf8'),
   'etc/hosts': '127.0.0.1 localhost\n::1 localhost\n',
   'etc/nsswitch.conf': 'passwd: files\ngroup: files\nhosts: files\n',
@@ -173,6 +201,7 @@ const FILES: Record<string, string> = {
 };
 
 const LINKS: Record<string, string> = {
+  'dev/ptmx': 'pts/ptmx',
   'dev/fd': '/proc/self/fd',
   'dev/stdin': '/proc/self/fd/0',
   'dev/stdout': '/proc/self/fd/1',

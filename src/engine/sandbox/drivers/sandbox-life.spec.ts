@@ -1,9 +1,16 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { closeSync, openSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { closeSync, openSync, readdirSync, rmSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { PassThrough, Readable } from 'node:stream';
-import { newMark, processesGone, processesWith, sleeps } from '../../../../test/harness/processes.js';
+import {
+  childrenOf,
+  commandLine,
+  newMark,
+  processesGone,
+  processesWith,
+  sleeps,
+} from '../../../../test/harness/processes.js';
 import { describeDrivers, type DriverName, SandboxBench } from '../../../../test/harness/sandboxes.js';
 import { until } from '../../../../test/harness/until.js';
 import { slowDescribe } from '../../../../test/harness/slow.js';
@@ -126,9 +133,10 @@ function life(driver: DriverName): void {
       it('and nothing of what that was started with is open inside', async () => {
         const held = openSync('package.json', 'r');
         const many = Array.from({ length: 30 }, () => held);
-        // The first process keeps a second handle of the standard error; all else would be foreign.
+        // The first process has its program open, and the socket by which the worker speaks to it; all else would be foreign.
         const list = 'ls -l /proc/$$/fd /proc/1/fd > /tmp/fds; ';
-        const count = 'exit $(grep " -> " /tmp/fds | grep -vcE "(/dev/null|/millwright-pipes-.* [(]deleted[)])$")';
+        const count =
+          'exit $(grep " -> " /tmp/fds | grep -vcE "(/dev/null|/millwright/(box.sh|pipes/.*)| [07] -> socket:.*)$")';
         const { lines, exited } = start(LONG_LEASE_SECONDS, list + count, ...many);
         closeSync(held);
         await lines.next();
@@ -203,7 +211,8 @@ function life(driver: DriverName): void {
     const mark = newMark();
     const run = session.run(`cat; sleep ${mark}; true`, { stdin: Readable.from(['given']) });
     await sleeps(mark);
-    const shells = processesWith(mark).map((pid) => readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0'));
+    const own = childrenOf(process.pid).filter((pid) => commandLine(pid).includes('\0launch\0'));
+    const shells = [...own, ...processesWith(mark)].map((pid) => commandLine(pid).split('\0'));
     const launching = shells.filter((words) => /bash$/.test(words[0] ?? ''));
     expect(launching.map((words) => words.slice(1, 4))).toEqual(launching.map(() => ['--norc', '--noprofile', '-c']));
     // The small parent, and the command's own.

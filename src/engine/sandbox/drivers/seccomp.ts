@@ -146,7 +146,7 @@ export function seccompReport(given: boolean, loaded: string | undefined): { act
 const FILTERED =
   'A filter of system calls (seccomp): sockets of UNIX, INET, INET6 and NETLINK only, no keyrings of the kernel, no tracing, no space that is taken unwritten.';
 const UNFILTERED =
-  "commands reach the host's AF_VSOCK sockets, and read each other's keys in the session keyring of the kernel, which they share, and one call of fallocate(2) takes a disk's free space at once.";
+  "commands reach the host's AF_VSOCK sockets, and read each other's keys in the session keyring of the kernel, which they share, one call of fallocate(2) takes a disk's free space at once, and a command of a run may trace what starts the others.";
 
 /** Runs `body` when the test holds, else jumps over it. */
 function unless(test: number, value: number, body: Buffer[]): Buffer[] {

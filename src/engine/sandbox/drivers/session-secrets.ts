@@ -1,5 +1,7 @@
-import type { RunResult, SandboxSecrets, TaskSecret } from '../sandbox.js';
-import { Finder, masked } from '../network/mask.mjs';
+import { finished } from 'node:stream/promises';
+import type { RunResult } from '../run-result.js';
+import type { RunOptions, SandboxSecrets, TaskSecret } from '../sandbox.js';
+import { Finder, Mask, masked } from '../network/mask.mjs';
 
 /** The secrets of one session, as they are now. */
 export class SessionSecrets {
@@ -33,6 +35,27 @@ export class SessionSecrets {
     const all = this.current?.all ?? [];
     if (all.length === 0) return output;
     return masked((this.finder ??= new Finder(valuesOf(all), { pieces: false })), output);
+  }
+
+  /** Hands on what comes of two streams in pieces, also without a value that two pieces have together; null: there are no secrets, or nobody takes it. */
+  masking(take: RunOptions['onOutput']): { add: NonNullable<RunOptions['onOutput']>; end: () => Promise<void> } | null {
+    if (take === undefined || this.current === undefined) return null;
+    const finder = (this.finder ??= new Finder(valuesOf(this.current.all), { pieces: false }));
+    let taken: Promise<void> | void;
+    const masks = ([0, 1] as const).map((stream) => {
+      const mask = new Mask(finder);
+      mask.on('data', (chunk: Buffer) => {
+        taken = take(stream, chunk);
+      });
+      return mask;
+    });
+    return {
+      add: async (stream, chunk) => {
+        await new Promise<void>((written) => masks[stream]?.write(chunk, () => written()));
+        await taken;
+      },
+      end: async () => void (await Promise.all(masks.map((mask) => finished(mask.end())))),
+    };
   }
 
   maskedResult(result: RunResult): RunResult {

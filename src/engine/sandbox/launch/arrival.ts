@@ -1,5 +1,5 @@
 // In which order two streams came, as far as it is worth remembering.
-import type { StreamOrder } from '../sandbox.js';
+import type { StreamOrder } from '../run-result.js';
 import type { Output } from './output.js';
 
 /** Changes from one stream to the other that are remembered from the beginning, and as many from the end. */

@@ -1,5 +1,5 @@
 import { jest } from '@jest/globals';
-import { processesGone, processesWith, sleeps } from '../../../../test/harness/processes.js';
+import { childrenOf, processesGone, processesWith, sleeps } from '../../../../test/harness/processes.js';
 import { describeDrivers, type DriverName, SandboxBench } from '../../../../test/harness/sandboxes.js';
 import { SandboxError } from '../sandbox.js';
 import { slowIt } from '../../../../test/harness/slow.js';
@@ -7,6 +7,8 @@ import { slowIt } from '../../../../test/harness/slow.js';
 let marks = 0;
 /** An argument for `sleep` that no other process has; it takes that many seconds. */
 const newMark = (seconds: number) => `${seconds}.0${process.pid}${Date.now()}${marks++}`;
+/** Of the boxes of this process. */
+const smallParents = () => processesWith('\0launch\0').filter((pid) => childrenOf(process.pid).includes(pid));
 const kill = (pids: number[]) => pids.forEach((pid) => process.kill(pid, 'SIGKILL'));
 
 function ending(driver: DriverName): void {
@@ -19,8 +21,7 @@ function ending(driver: DriverName): void {
     const mark = newMark(900);
     const cut = session.run(`echo half > done; sleep ${mark}`).catch((error: unknown) => error);
     await sleeps(mark);
-    const parents = processesWith('\0launch\0');
-    kill(processesWith(mark).filter((pid) => parents.includes(pid)));
+    kill(smallParents());
     const error = await cut;
     expect(error).toMatchObject({
       message: expect.stringMatching(/was cut off from outside; it may have run partly/) as unknown,
@@ -90,11 +91,11 @@ describe('A command', () => {
 
   describe('without a sandbox, whose output a process holds open that has got away', () => {
     /**
-     * In a session of its own, and without the environment by which it would be found. The shell in between lets those who
+     * In a session of its own, and without the limit by which it would be found. The shell in between lets those who
      * look see a `sleep` only when it has got away: `env` and `setsid` carry the words of what they start.
      */
     const away = (mark: string) =>
-      `env -i setsid sh -c "exec sleep ${mark}" & until ps -eo args | grep -qx "sleep ${mark}"; do :; done`;
+      `(setsid sh -c "prlimit --pid \\$\\$ --rttime=9 && exec sleep ${mark}" &); until ps -eo args | grep -qx "sleep ${mark}"; do :; done`;
     let bench: SandboxBench;
     let mark: string;
     beforeAll(() => (bench = new SandboxBench('none')));

@@ -1,11 +1,7 @@
-# First process inside: it says that the sandbox stands, waits for the command and reaps what daemons leave behind.
-# When it exits, the kernel ends everything else in its process namespace. $1: folder to run in, then the command.
-# When nobody hears it, the worker died while the sandbox was being made. The first process gets no SIGPIPE for that.
-printf s >&5 || exit 126
+# The last step before a command: it says that the command begins, and goes to its folder. 5: to the worker. $1: the id of the command,
+# $2: the folder, then the command.
+printf 's %s\n' "$1" >&5 || exit 126
 exec 5>&-
-cd -- "$1" || exit 126
-shift
-# The shell's own remarks ("Killed") are not the command's output.
-exec 6>&2 2>/dev/null
-"$@" 2>&6 6>&- 4>&-
-exit $?
+cd -- "$2" || exit 126
+shift 2
+exec "$@"

@@ -1,7 +1,8 @@
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { closeSync, constants, existsSync, openSync } from 'node:fs';
+import { closeSync, constants, openSync } from 'node:fs';
 import { join } from 'node:path';
+import type { Duplex } from 'node:stream';
 import { newMark, processesGone, sleeps } from '../../../../test/harness/processes.js';
 import { temporaryFolder } from '../../../../test/harness/service.js';
 import { script } from '../host.js';
@@ -22,21 +23,25 @@ describe('a sandbox whose worker dies while it is being made', () => {
     await processesGone(mark);
   });
 
-  it('does not begin the command: nobody hears that it stands', async () => {
+  it('does not hold a box: nobody hears that it stands', async () => {
     const folder = temporaryFolder();
-    const [pipe, made] = [join(folder.path, 'pipe'), join(folder.path, 'made')];
+    const pipe = join(folder.path, 'pipe');
     execFileSync('mkfifo', [pipe]);
     const reader = openSync(pipe, constants.O_RDONLY | constants.O_NONBLOCK);
     const writer = openSync(pipe, 'w');
     closeSync(reader);
     // The first process of a namespace is not ended by a SIGPIPE.
-    const deaf = `trap '' PIPE; exec /bin/sh -c "$0" init / touch "$1"`;
-    const first = spawn('bash', ['-c', deaf, script('init'), made], {
-      stdio: ['ignore', 'ignore', 'ignore', 'ignore', 'ignore', writer],
+    const deaf = `trap '' PIPE; exec bash -c "$0" box "$1"`;
+    const first = spawn('bash', ['-c', deaf, script('box'), folder.path], {
+      stdio: ['ignore', 'ignore', 'ignore', 'ignore', 'ignore', writer, 'ignore', 'pipe'],
     });
+    const told: string[] = [];
+    const control = first.stdio[7 as 3] as Duplex;
+    control.on('error', () => undefined).on('data', (chunk) => told.push(String(chunk)));
+    control.write('0123456789abcdef n\n');
     closeSync(writer);
     expect(await once(first, 'exit')).toEqual([126, null]);
-    expect(existsSync(made)).toBe(false);
+    expect(told).toEqual([]);
     folder.remove();
   });
 });

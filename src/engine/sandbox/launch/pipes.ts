@@ -4,56 +4,66 @@ import {
   closeSync,
   constants,
   existsSync,
-  lstatSync,
-  mkdtempSync,
+  mkdirSync,
   openSync,
   readdirSync,
-  readFileSync,
+  renameSync,
   rmSync,
   writeFileSync,
 } from 'node:fs';
 import { Socket } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { isLeftOver, ownName, run } from '../host.js';
 
 const BATCH = 32;
-const PREFIX = 'millwright-pipes-';
-/** In the folder: whose it is, to remove it when its owner was killed. */
-const OWNER = 'owner';
+/** Of the folders of pipes, one for each process. */
+const PREFIX = 'pipes.';
 
+/** A pipe with a name, both ends of which the service has open until somebody else has opened his. */
 export interface Pipe {
-  /** What comes out; not flowing yet. */
-  output: Socket;
-  /** Descriptor to hand to the child; the caller closes it once the child has it. */
-  input: number;
+  /** The end of the service; not flowing yet. */
+  own: Socket;
+  /** The other one; the caller closes it. */
+  other: number;
 }
 
 /**
- * Real pipes for the output of commands. Node's own are socket pairs, on which `echo x > /dev/stderr` fails with
+ * Real pipes for the streams of commands. Node's own are socket pairs, on which `echo x > /dev/stderr` fails with
  * ENXIO (open(2) of a socket), and scripts do that. A FIFO is used once and has no name any more while it is used.
  *
- * The name that it had is what a command reads from /proc/self/fd/1. So the folder is one of the system's for temporary files, with a name of
- * chance: a command learns neither where the data folder is nor the id of the service's process.
+ * Each box has a folder of them, which is mounted inside. Nobody inside can list it, and the names are of chance.
  */
 export class Pipes {
   private readonly free: string[] = [];
   private folder: string | undefined;
   private making: Promise<void> | undefined;
 
-  constructor(private readonly mkfifo: string) {}
+  /** @param base reached by the users of commands. */
+  constructor(
+    private readonly mkfifo: string,
+    private readonly base: string,
+  ) {}
 
-  async open(): Promise<Pipe> {
-    const path = await this.path();
-    const read = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
-    try {
-      const input = openSync(path, constants.O_WRONLY);
-      return { output: new Socket({ fd: read, readable: true, writable: false }), input };
-    } catch (error) {
-      closeSync(read);
-      throw error;
-    } finally {
-      rmSync(path, { force: true });
+  /** A folder for one box; the caller removes it with {@link removePipes}. */
+  place(): string {
+    const path = this.newPath();
+    mkdirSync(path);
+    // Its owner may be the user inside: he cannot list it either, and it is mounted read-only.
+    chmodSync(path, 0o311);
+    return path;
+  }
+
+  /** Makes FIFOs of these names in a folder. */
+  async make(folder: string, names: readonly string[]): Promise<void> {
+    for (const name of names) {
+      for (;;) {
+        const path = this.free.pop();
+        if (path === undefined) await (this.making ??= this.makeMore().finally(() => (this.making = undefined)));
+        else if (existsSync(path)) {
+          renameSync(path, join(folder, name));
+          break;
+        }
+      }
     }
   }
 
@@ -72,49 +82,59 @@ export class Pipes {
 
   close(): void {
     this.free.length = 0;
-    if (this.folder !== undefined) rmSync(this.folder, { recursive: true, force: true });
+    if (this.folder !== undefined) removeAll(this.folder);
     this.folder = undefined;
   }
 
-  private async make(): Promise<void> {
+  private async makeMore(): Promise<void> {
     const names = Array.from({ length: BATCH }, () => this.newPath());
-    // Writable for all, because the command's uid opens it once more through /dev/stdout; no one finds its name.
+    // Writable for all, because the command's uid opens it by its name, and once more through /dev/stdout.
     await run(this.mkfifo, ['--mode=0666', ...names], { env: {} });
     this.free.push(...names);
   }
 
-  /** Of a FIFO that is there: what cleans the folder for temporary files may have removed some. */
-  private async path(): Promise<string> {
-    for (;;) {
-      const path = this.free.pop();
-      if (path === undefined) await (this.making ??= this.make().finally(() => (this.making = undefined)));
-      else if (existsSync(path)) return path;
-    }
-  }
-
   private newPath(): string {
-    if (this.folder === undefined || !existsSync(this.folder)) this.folder = makeFolder();
+    if (this.folder === undefined || !existsSync(this.folder)) this.folder = makeFolder(this.base);
     return join(this.folder, randomBytes(8).toString('hex'));
   }
 }
 
-/** Of this process alone: 0700. Removes those of processes that were killed. */
-function makeFolder(): string {
-  for (const name of readdirSync(tmpdir())) {
-    if (name.startsWith(PREFIX)) removeLeftOver(join(tmpdir(), name));
+/** Opens a FIFO from both ends: for reading without waiting, and then for writing, which finds a reader. */
+export function openPipe(path: string, which: 'read' | 'write'): Pipe {
+  const read = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
+  try {
+    const write = openSync(path, constants.O_WRONLY | constants.O_NONBLOCK);
+    if (which === 'read') return { own: new Socket({ fd: read, readable: true, writable: false }), other: write };
+    return { own: new Socket({ fd: write, readable: false, writable: true }), other: read };
+  } catch (error) {
+    closeSync(read);
+    throw error;
   }
-  const folder = mkdtempSync(join(tmpdir(), PREFIX));
-  writeFileSync(join(folder, OWNER), ownName());
-  return folder;
 }
 
-/** Anybody may make such a folder: what another user has put there is not even read. */
-function removeLeftOver(folder: string): void {
-  try {
-    const stat = lstatSync(folder);
-    if (!stat.isDirectory() || stat.uid !== process.geteuid?.()) return;
-    if (isLeftOver(readFileSync(join(folder, OWNER), 'utf8'))) rmSync(folder, { recursive: true, force: true });
-  } catch {
-    // It is being made or removed.
+/** Removes the folder of one box. An ordinary user can remove nothing from a folder that he may not list. */
+export function removePipes(folder: string): void {
+  if (!existsSync(folder)) return;
+  chmodSync(folder, 0o700);
+  rmSync(folder, { recursive: true, force: true });
+}
+
+/** The folder of a process, with those of its boxes. */
+function removeAll(folder: string): void {
+  if (!existsSync(folder)) return;
+  for (const entry of readdirSync(folder, { withFileTypes: true }))
+    if (entry.isDirectory()) removePipes(join(folder, entry.name));
+  rmSync(folder, { recursive: true, force: true });
+}
+
+/** Of this process. Removes those of processes that were killed. */
+function makeFolder(base: string): string {
+  for (const name of readdirSync(base)) {
+    if (name.startsWith(PREFIX) && isLeftOver(name.slice(PREFIX.length))) removeAll(join(base, name));
   }
+  const folder = join(base, PREFIX + ownName());
+  mkdirSync(folder);
+  // Users of commands walk through it.
+  chmodSync(folder, 0o711);
+  return folder;
 }

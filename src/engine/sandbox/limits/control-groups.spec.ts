@@ -80,16 +80,23 @@ describe('Control groups', () => {
     host = new FakeHost('/');
     const groups = found(true);
     expect(groups.path).toBe(join(host.top, 'millwright-commands'));
-    const { path } = groups.make();
-    const set = (name: string) => readFileSync(join(path, name), 'utf8');
+    const box = groups.open();
+    const { path } = box.make();
+    const set = (name: string, of = path) => readFileSync(join(of, name), 'utf8');
     expect([set('memory.max'), set('memory.oom.group'), set('pids.max')]).toEqual([String(128 * MIB), '1', '40']);
+    // All commands of a box together.
+    const all = join(path, '..');
+    expect([set('memory.max', all), set('pids.max', all)]).toEqual([String(256 * MIB), '80']);
+    expect(existsSync(join(all, 'memory.oom.group'))).toBe(false);
     expect(groups.cpu).toBe(true);
     expect(host.read('millwright-commands/cpu.weight')).toBe('50');
-    const entered = spawn('/bin/sh', ['-c', script('enter'), 'enter', path, 'cat', '/proc/self/oom_score_adj']);
+    const entered = spawn('/bin/sh', ['-c', script('enter'), 'enter', box.path, 'cat', '/proc/self/oom_score_adj']);
     const said = once(entered.stdout, 'data');
     expect(await once(entered, 'exit')).toEqual([0, null]);
     expect(String(await said)).toBe('1000\n');
-    expect(set('cgroup.procs')).toBe('0\n');
+    expect(set('cgroup.procs', box.path)).toBe('0\n');
+    box.make().take(4711);
+    expect(readFileSync(join(all, '1/cgroup.procs'), 'utf8')).toBe('4711');
   });
 
   it('are not entered by halves: what cannot enter does not begin', () => {
@@ -184,12 +191,12 @@ describe('Control groups', () => {
     host = new FakeHost('/');
     const groups = found(true);
     rmSync(groups.path, { recursive: true });
-    expect(() => groups.make()).toThrow(SandboxError);
+    expect(() => groups.open()).toThrow(SandboxError);
   });
 
   it('say whether the kernel ended them for their memory', () => {
     host = new FakeHost('/');
-    const group = found(true).make();
+    const group = found(true).open().make();
     const events = (kills: number) =>
       writeFileSync(join(group.path, 'memory.events'), `low 0\nmax 9\noom 1\noom_kill ${kills}\noom_group_kill 0\n`);
     expect(group.outOfMemory()).toBe(false);
@@ -202,7 +209,9 @@ describe('Control groups', () => {
 
 describeGroups('Real control groups', (find) => {
   it('bound processes by themselves, and end the processes that are left in them', async () => {
-    const group = find({ ...LIMITS, processes: 20 }).make();
+    const group = find({ ...LIMITS, processes: 20 })
+      .open()
+      .make();
     const read = (file: string) => readFileSync(join(group.path, file), 'utf8');
     const words = [
       '-c',

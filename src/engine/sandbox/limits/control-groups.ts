@@ -1,9 +1,9 @@
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { isLeftOver, isRoot, ownName, script } from '../host.js';
-import { SandboxError, type SandboxLimits } from '../sandbox.js';
+import type { SandboxLimits } from '../sandbox.js';
+import { type BoxGroup, makeBoxGroup, removeTree } from './box-groups.js';
 
 /** Below the group that is ours to divide: the groups of commands, and the processes that were in it before. */
 const COMMANDS = 'millwright-commands';
@@ -12,9 +12,6 @@ const LEAF = 'millwright-service';
 const NEEDED = ['memory', 'pids'];
 /** All commands together, beside 100 of the service: when both want every core, the service has two thirds. */
 const CPU_WEIGHT = '50';
-/** For the last processes of a command, which the kernel ends by itself once it is told to. */
-const END_MS = 2000;
-const LOOK_MS = 5;
 
 /** Where the kernel lists groups; tests use another folder of the same shape. */
 export interface GroupHost {
@@ -22,23 +19,13 @@ export interface GroupHost {
   root: boolean;
 }
 
-/** One command's group: all its processes, and every page that they touch first, shared memory and tmpfs included. */
-export interface ControlGroup {
-  /** The folder of the group. */
-  readonly path: string;
-  /** Whether the kernel ended it because its processes together used more memory than the limit. */
-  outOfMemory(): boolean;
-  /** Ends the processes that are left in it, and removes it. A group that does not become empty is left to the next boot. */
-  remove(): Promise<void>;
-}
-
-/** Control groups v2 of this process's commands (kernel: Documentation/admin-guide/cgroup-v2.rst), one for each command. */
+/** Control groups v2 of this process's boxes and commands (kernel: Documentation/admin-guide/cgroup-v2.rst), one for each command. */
 export class ControlGroups {
   private readonly prefix = ownName();
   private made = 0;
 
   private constructor(
-    /** The folder in which the groups of commands are made. */
+    /** The folder in which the groups of boxes are made. */
     readonly path: string,
     /** Whether commands share the processor with the service by weight. */
     readonly cpu: boolean,
@@ -79,35 +66,23 @@ export class ControlGroups {
   }
 
   /**
-   * A group for one command, with its limits. Throws {@link SandboxError} when the kernel makes none.
-   * @param memoryBytes of the command, at most those of all.
+   * Groups for one box, in which no command is yet. Throws {@link SandboxError} when the kernel makes none.
+   * @param memoryBytes of each command, at most those of all.
    */
-  make(memoryBytes = this.limits.memoryBytes): ControlGroup {
+  open(memoryBytes = this.limits.memoryBytes): BoxGroup {
     const path = join(this.path, `${this.prefix}.${this.made++}`);
-    const set = (file: string, value: string | number) => writeFileSync(join(path, file), String(value));
-    try {
-      mkdirSync(path);
-      set('memory.max', memoryBytes);
-      // Absent where the kernel does not account swap: there the swap of the host is not bounded.
-      if (existsSync(join(path, 'memory.swap.max'))) set('memory.swap.max', 0);
-      // All of a command ends, not the largest of its processes: what is left would go on with half of its work missing.
-      set('memory.oom.group', 1);
-      set('pids.max', this.limits.processes);
-    } catch (error) {
-      removeIfEmpty(path);
-      throw new SandboxError(`No control group for a command: ${messageOf(error)}`, { cause: error });
-    }
-    return { path, outOfMemory: () => oomKills(path) > 0, remove: () => removeGroup(path) };
+    return makeBoxGroup(path, memoryBytes, this.limits.processes, this.cpu);
   }
 
   /** Whether a process that we start can enter: the kernel asks for rights also where the process comes from. */
   private tryOne(): void {
-    const { path } = this.make();
+    const box = this.open();
+    const { path } = box.make();
     try {
-      const words = ['-c', script('enter'), 'enter', path, '/bin/true'];
+      const words = ['-c', script('enter'), 'enter', box.path, '/bin/sh', '-c', 'echo 0 >"$0/cgroup.procs"', path];
       execFileSync('/bin/sh', words, { env: {}, stdio: ['ignore', 'ignore', 'pipe'] });
     } finally {
-      removeIfEmpty(path);
+      removeTree(dirname(box.path));
     }
   }
 }
@@ -235,41 +210,7 @@ function parentOf(pid: number, proc: string): number {
 /** Removes the groups of dead processes of this host; the kernel removes none that has somebody in it. */
 function sweep(folder: string): void {
   for (const name of readdirSync(folder)) {
-    if (isLeftOver(name)) removeIfEmpty(join(folder, name));
-  }
-}
-
-function removeIfEmpty(path: string): boolean {
-  try {
-    rmdirSync(path);
-    return true;
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'ENOENT';
-  }
-}
-
-async function removeGroup(path: string): Promise<void> {
-  for (let waited = 0; !removeIfEmpty(path) && waited < END_MS; waited += LOOK_MS) {
-    killAll(path);
-    await sleep(LOOK_MS);
-  }
-}
-
-function killAll(path: string): void {
-  try {
-    // From Linux 5.14 on.
-    if (existsSync(join(path, 'cgroup.kill'))) writeFileSync(join(path, 'cgroup.kill'), '1');
-    else words(join(path, 'cgroup.procs')).forEach((pid) => process.kill(Number(pid), 'SIGKILL'));
-  } catch {
-    // Gone meanwhile.
-  }
-}
-
-function oomKills(path: string): number {
-  try {
-    return Number(/^oom_kill (\d+)$/m.exec(readFileSync(join(path, 'memory.events'), 'utf8'))?.[1] ?? 0);
-  } catch {
-    return 0;
+    if (isLeftOver(name)) removeTree(join(folder, name));
   }
 }
 

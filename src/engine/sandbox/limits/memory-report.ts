@@ -26,7 +26,7 @@ export function memoryReport(
     missing.push(
       `No control groups (${groups}): the memory limit of ${each} holds for each process, not for their sum. ` +
         `One command may hold ${limits.processes} times that and ${folder} in /dev/shm; shared memory ` +
-        '(memfd, shared mappings) has no limit but the memory of the machine.',
+        `(memfd, shared mappings) has no limit but the memory of the machine. All commands of a run together have ${limits.processes} threads.`,
     );
     if (canGiveWay()) active.push(GIVES_WAY);
     else missing.push('Commands get as much of the processor as the service: each of their threads counts alike.');
@@ -34,7 +34,7 @@ export function memoryReport(
     const cpu = groups.cpu ? ' Commands get a third of the processor when the service wants all of it.' : '';
     active.push(
       `Control groups in ${groups.path}: all processes of a command together have at most ${each}, shared memory and ` +
-        `/dev/shm included, and at most ${limits.processes} threads.${cpu}`,
+        `/dev/shm included, and at most ${limits.processes} threads; all commands of a run together at most twice that.${cpu}`,
     );
   }
   if (probed.get('oom') === '1000' && probed.get('oomlowered') !== 'yes') {

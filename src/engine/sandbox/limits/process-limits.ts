@@ -8,8 +8,12 @@ import type { SandboxLimits } from '../sandbox.js';
 /** Files that each process of a command may have open. No process may have more than the one that starts it. */
 const OPEN_FILES = 4096;
 
-/** The beginning of a command line whose processes have these limits (prlimit(1)). `fileBytes`: of each file. */
-export function prlimit({ memoryBytes, processes, wallClockSeconds }: SandboxLimits, fileBytes: number): string[] {
+/**
+ * The beginning of a command line whose processes have these limits (prlimit(1)). `fileBytes`: of each file. `mark`: by which they are known
+ * (`launch/leftovers.ts`).
+ */
+export function prlimit(limits: SandboxLimits, fileBytes: number, mark?: number): string[] {
+  const { memoryBytes, processes, wallClockSeconds } = limits;
   return [
     needProgram('prlimit', 'util-linux'),
     `--nproc=${processes}`,
@@ -18,10 +22,14 @@ export function prlimit({ memoryBytes, processes, wallClockSeconds }: SandboxLim
     `--fsize=${fileBytes}`,
     `--nofile=${OPEN_FILES}`,
     '--core=0',
-    // Per process, and only for the case that nothing else ends it.
-    `--cpu=${wallClockSeconds * availableParallelism()}`,
+    ...(mark === undefined ? [] : [...cpu(wallClockSeconds), `--rttime=${mark}`]),
     '--',
   ];
+}
+
+/** Per process, and only for the case that nothing else ends it. */
+function cpu(seconds: number): string[] {
+  return seconds === Infinity ? [] : [`--cpu=${seconds * availableParallelism()}`];
 }
 
 /** Throws {@link ConfigurationError}: no driver can do without, so that the advice about sandboxes would mislead. */

@@ -69,9 +69,9 @@ export function mountsOf(files: WayFiles | null): [string, string][] {
   return [[path, WAY_OUT], ...own];
 }
 
-/** The command line that starts the forwarder and becomes the command. @param forward the script of that name. */
-export function withForwarder(forward: string, node: string, command: string[]): string[] {
-  return ['/bin/sh', '-c', forward, 'forward', node, FORWARDER, String(PROXY_PORT), WAY_OUT, ...command];
+/** How the forwarder is started: by which node, what, its port, its socket. */
+export function forwarderOf(node: string): string[] {
+  return [node, FORWARDER, String(PROXY_PORT), WAY_OUT];
 }
 
 /** What the report of a driver says of the network. `answers`: what the trial at boot found; `trusted`: which authorities. */

@@ -1,6 +1,6 @@
 import type { Logger } from '@nestjs/common';
 import type { Metrics } from '../../../platform/metrics/metrics.js';
-import type { NetworkUse } from '../sandbox.js';
+import type { NetworkUse } from './network-use.js';
 
 type Sums = Pick<NetworkUse, 'connections' | 'failed' | 'bytesIn' | 'bytesOut'>;
 

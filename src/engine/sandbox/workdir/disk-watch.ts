@@ -26,6 +26,8 @@ const MARGIN = 1024 ** 3;
 /** Of the limit: so far the output of a command may fill a workdir. The rest is for the next command, which may have to write. */
 const OUTPUT_PART = 7 / 8;
 
+type When = 'before' | 'during' | 'output' | 'after' | 'glance';
+
 interface WatchParts {
   /** The folders of the task, all on one file system. */
   folders: string[];
@@ -142,6 +144,12 @@ export class DiskWatch {
     await this.measureSpace();
   }
 
+  /** Looks once, as while a command runs: what is no command may have written. */
+  glance(): void {
+    if (this.parts.space.state === 'critical') this.parts.exceeded();
+    if (performance.now() >= this.rested) void this.once(() => this.measure('glance'));
+  }
+
   /** As of the last measurement; null before the first. */
   get bytes(): number | null {
     return this.last?.bytes ?? null;
@@ -186,7 +194,7 @@ export class DiskWatch {
     await (this.measuring ??= measure().finally(() => (this.measuring = undefined)));
   }
 
-  private async measure(when: 'before' | 'during' | 'output' | 'after'): Promise<void> {
+  private async measure(when: When): Promise<void> {
     const { folders, running, nameless, exceeded } = this.parts;
     const total = totalOf(folders);
     if (total === null) return;
@@ -199,11 +207,11 @@ export class DiskWatch {
     this.rested = performance.now() + REST * (performance.now() - began);
     const most = this.most();
     this.last = measurementOf(size, total);
-    if (this.users > 0 && exceeds(size, most)) exceeded();
+    if ((this.users > 0 || when === 'glance') && exceeds(size, most)) exceeded();
     if (this.users === 0 && size.bytes > this.limit.bytes + Math.max(this.limit.bytes, MARGIN)) await this.empty(size);
   }
 
-  private matters(total: Size, when: 'before' | 'during' | 'output' | 'after'): boolean {
+  private matters(total: Size, when: When): boolean {
     const { last } = this;
     if (last === null || when === 'output') return true;
     if (when !== 'before' && performance.now() - last.at > MEASURE_MS) return true;

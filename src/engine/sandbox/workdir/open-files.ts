@@ -4,7 +4,7 @@ import { needProgram, run } from '../host.js';
 /** A session has at most `sandbox.processes`; this only ends a walk that has gone wrong. */
 const MOST_PROCESSES = 10_000;
 
-/** The processes of one command: the first one as the host numbers it, and the sizes of the nameless files that it was handed. */
+/** The processes of one box: the first one as the host numbers it, and the sizes of the nameless files that it was handed. */
 export interface ProcessTree {
   pid: number;
   handed: readonly number[];
@@ -37,7 +37,7 @@ awk -v dev="$dev" '$1 == dev { bytes += $3 * 512; n++ }
 END { printf "%.0f %d\\n", bytes, n }'`;
 
 /** A process and all below it. What loses its parent is given to the first process of the sandbox, so the tree is whole. */
-async function descendants(pid: number): Promise<number[]> {
+export async function descendants(pid: number): Promise<number[]> {
   const found = [pid];
   for (const one of found) {
     if (found.length > MOST_PROCESSES) break;

@@ -16,11 +16,12 @@ import {
 import { open } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import { promisify } from 'node:util';
-import { type OpenedFile, SandboxFileError, type WriteOptions } from '../sandbox.js';
+import type { WriteOptions } from '../write-options.js';
+import { type OpenedFile, SandboxFileError } from '../sandbox.js';
 import type { Size } from './folder-size.js';
 import { fileError, O_PATH, PathWalk, type Root, through, withPath } from './path-walk.js';
 
-const { O_CREAT, O_EXCL, O_NOFOLLOW, O_RDONLY, O_WRONLY } = constants;
+const { O_APPEND, O_CREAT, O_EXCL, O_NOFOLLOW, O_NONBLOCK, O_RDONLY, O_WRONLY } = constants;
 
 /** Bytes that are written at once: into the cache of the kernel that takes no longer than handing them to a thread. */
 const SMALL = 64 * 1024;
@@ -92,6 +93,26 @@ export class WorkdirFiles {
     } catch (error) {
       rmSync(draft, { force: true });
       throw error;
+    } finally {
+      closeSync(folder);
+    }
+  }
+
+  /** Adds to a regular file of one name, or makes it; no link is followed. */
+  async append(path: string, content: Buffer): Promise<void> {
+    const { folder, name } = this.fileAt(path, { make: true, noLinks: true });
+    try {
+      // Nothing waits for the other end of a pipe.
+      const flags = O_APPEND | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_WRONLY;
+      const file = withPath(path, () => openSync(through(folder, name), flags, 0o644));
+      try {
+        const { nlink, uid } = regular(fstatSync(file), path);
+        if (nlink > 1) throw new SandboxFileError('not_a_file', `${path} has several hard links.`);
+        if (this.owner !== null && uid !== this.owner) fchownSync(file, this.owner, this.owner);
+        await this.later(path, append(file, content));
+      } finally {
+        closeSync(file);
+      }
     } finally {
       closeSync(folder);
     }

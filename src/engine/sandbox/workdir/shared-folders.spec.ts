@@ -4,13 +4,22 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { describeDrivers, type DriverName, SandboxBench } from '../../../../test/harness/sandboxes.js';
-import { SandboxError, SandboxFileError, type SharedFile } from '../sandbox.js';
+import { SandboxError, SandboxFileError } from '../sandbox.js';
+import type { SharedFile, SharedFolder } from '../shared-files.js';
 
 const file = (name: string, content: string): SharedFile => ({ name, open: () => Promise.resolve(Readable.from([content])) }); // prettier-ignore
 const gone: SharedFile = {
   name: 'gone',
   open: () => Promise.reject(Object.assign(new Error('no such file'), { code: 'ENOENT' })),
 };
+const folder = (name: string, files: Record<string, string>, programs: string[] = []): SharedFolder => ({
+  name,
+  // eslint-disable-next-line @typescript-eslint/require-await -- nothing is read of anywhere
+  async *files() {
+    for (const [path, content] of Object.entries(files))
+      yield { path, executable: programs.includes(path), content: Readable.from([Buffer.from(content)]) };
+  },
+});
 const signal = () => new AbortController().signal;
 const folders = ({ dataDir }: SandboxBench, taskId: string) => {
   const path = join(dataDir.path, 'projects', taskId);
@@ -49,6 +58,36 @@ function projectFiles(driver: DriverName): void {
     await bench.sandbox.remove(taskId);
     const left = join(bench.dataDir.path, 'workdirs');
     expect(readdirSync(left).filter((name) => name.startsWith(taskId))).toEqual([]);
+  });
+
+  it('shows skills at /skills with their sub-folders and programs, beside the project or alone, and lets nobody write there', async () => {
+    const taskId = randomUUID();
+    const skills = [folder('a', { 'SKILL.md': 'in a', 'deep/er/run.sh': '#!/bin/sh\necho ran' }, ['deep/er/run.sh']), folder('gone', {})]; // prettier-ignore
+    for (const project of [[], [file('a.txt', 'x')]]) {
+      const session = await bench.sandbox.open({ taskId, project, skills, signal: signal() });
+      const found = await session.run(
+        'cat /skills/a/SKILL.md; /skills/a/deep/er/run.sh; ls /skills; ls /project | wc -l',
+      );
+      expect(found).toMatchObject({ exitCode: 0, stdout: `in aran\na\ngone\n${project.length}\n` });
+      expect((await session.run(`grep -c ' /skills [^ ]* ro,' /proc/mounts`)).stdout).toBe('1\n');
+      for (const command of [
+        'echo x > /skills/new',
+        'echo x > /skills/a/new',
+        'echo x >> /skills/a/SKILL.md',
+        'rm -rf /skills/a/deep',
+        'chmod -R 777 /skills',
+        'mv /skills/a /skills/b',
+      ]) {
+        expect([command, (await session.run(command)).exitCode === 0]).toEqual([command, false]);
+      }
+      expect(await text((await session.readFile('/skills/a/deep/er/run.sh')).content)).toContain('echo ran');
+      for (const path of ['/skills/b', '/skills/a', '/skills/../etc/passwd', '/skillset/a']) {
+        await expect(session.readFile(path)).rejects.toThrow(SandboxFileError);
+      }
+      await expect(session.writeFile('/skills/a/SKILL.md', 'x')).rejects.toThrow(SandboxFileError);
+      await session.close();
+      expect(folders(bench, taskId)).toEqual([]);
+    }
   });
 
   it('is empty without files, and keeps the workdir as it was', async () => {
@@ -92,6 +131,18 @@ function reading(driver: DriverName): void {
     await first.close();
   });
 
+  it('a file of a skill that would come out of it ends the opening, and is written nowhere', async () => {
+    const taskId = randomUUID();
+    async function* files() {
+      yield await Promise.resolve({ path: '../../../out.txt', executable: false, content: Readable.from(['x']) });
+    }
+    const skills = [{ name: 'review', files }];
+    const opening = bench.sandbox.open({ taskId, project: [], skills, signal: signal() });
+    await expect(opening).rejects.toThrow('a file of the skill review lies outside of it');
+    expect(folders(bench, taskId)).toEqual([]);
+    expect(existsSync(join(bench.dataDir.path, 'projects', 'out.txt'))).toBe(false);
+  });
+
   it('a file that cannot be read ends the opening, and leaves nothing', async () => {
     const taskId = randomUUID();
     const broken: SharedFile = { name: 'b', open: () => Promise.reject(new Error('the disk is on fire')) };
@@ -113,6 +164,17 @@ describe('Files of a project in the sandbox (reference §7)', () => {
     reading(driver);
   });
   describe('none', () => reading('none'));
+
+  it('without a sandbox commands find skills by $SKILLS_DIR, and nobody writes there', async () => {
+    const bench = new SandboxBench('none');
+    const skills = [folder('a', { 'b/run.sh': '#!/bin/sh\necho ran' }, ['b/run.sh'])];
+    const session = await bench.sandbox.open({ taskId: randomUUID(), skills, signal: signal() });
+    const { stdout } = await session.run('"$SKILLS_DIR/a/b/run.sh"; echo x > "$SKILLS_DIR/new"; ls "$SKILLS_DIR"');
+    expect(stdout).toBe('ran\na\n');
+    expect(await text((await session.readFile('/skills/a/b/run.sh')).content)).toContain('echo ran');
+    await session.close();
+    await bench.close();
+  });
 
   it('without a sandbox commands find the folder by $PROJECT_DIR', async () => {
     const bench = new SandboxBench('none');
