@@ -2,23 +2,24 @@ import type { Readable } from 'node:stream';
 import type { ConversationMessage, JsonValue, StoredPart, ToolResult } from '../models/conversation.js';
 import type { CheckPhase, CheckRef, CheckResult } from '../checks/check.js';
 import type { Effort, ModelUsage } from '../models/model-provider.js';
-import type { NetworkReport, NetworkUse, SandboxSecrets, SharedFile } from '../sandbox/sandbox.js';
+import type { NetworkReport, NetworkUse } from '../sandbox/network/network-use.js';
+import type { SandboxSecrets } from '../sandbox/sandbox.js';
+import type { SharedFile } from '../sandbox/shared-files.js';
 import type { TaskEnvironment } from '../sandbox/session-environment.js';
+import type { SkillSources } from '../skills/task-skills.js';
 import type { PublishedFile, Question } from './agent-tool.js';
+import type { Budget } from './budget.js';
+import type { CommandEvent, CommandOutput } from './commands/command-events.js';
+import type { InputCommands } from './commands/input-commands.js';
 import type { Compaction } from './context/compaction.js';
 import type { InputChecks } from './input-checks.js';
 import type { ChangeCounts, InputRepository, PushEvent } from './input-repository.js';
 import type { OutputSchema } from './output/output-schema.js';
+import type { Delegation, NewTask } from './delegation.js';
+import type { InputMcp } from './mcp/input-mcp.js';
 import type { Waits } from './waits.js';
 
-/** Limits of one turn; absent means none. */
-export interface Budget {
-  maxSteps?: number;
-  maxTokens?: number;
-  maxDurationSeconds?: number;
-  /** USD, a decimal number with at most 6 decimals. */
-  maxCost?: string;
-}
+export type { Budget };
 
 /** What is asked about before it is done: nothing, each command and file change, or the first use of each secret (reference §4). */
 export const APPROVALS = ['none', 'writes', 'secrets'] as const;
@@ -85,16 +86,28 @@ export interface AgentInput {
   secrets?: () => Promise<SandboxSecrets | null>;
   /** Lets it read pages of the web; `fetched` is how often it has tried in this turn. Absent: it may not. */
   web?: { fetched: number };
+  /** The servers whose tools it has. Absent: it has none. */
+  mcp?: InputMcp;
+  /** Lets it make tasks of its own. Absent: it may not. */
+  delegation?: Delegation;
+  /** What the agent is told that it works as, as the word of who made it. Absent: nothing. */
+  instructions?: string;
+  /** Names of tools that it does not have. Absent: it has all. */
+  denied?: readonly string[];
   /** What the turn has to pass before it is completed, as of its beginning. Absent: nothing. */
   checks?: InputChecks;
   /** The same as of now: an engine asks at each end of the turn, for a person may have changed it. Null: nothing. Absent: as `checks`. */
   checksNow?: () => Promise<InputChecks | null>;
+  /** Those that go on beyond their calls. Absent: none of the task may. */
+  commands?: InputCommands;
   /** What holds for its commands. Absent: what holds for all. An engine hands it to the sandbox, and tells the model of it. */
   environment?: TaskEnvironment;
   /** As of {@link SandboxOpenOptions}. Absent: nobody counts. */
   onNetwork?: (uses: readonly NetworkUse[]) => void;
   /** Files of the task's project, for `/project` in the sandbox. */
   project: SharedFile[];
+  /** Skills of the task and of its project, for `/skills` in the sandbox. Those of its repository come between them: `skillsOf` has all. Absent: none. */
+  skills?: NonNullable<SkillSources['skills']>;
   /** Null or absent: the task has none. */
   repository?: InputRepository | null;
   /** Why the workspace can store no more, a clause for people: no command runs and no file changes. Null or absent: it can. */
@@ -129,11 +142,13 @@ export type LiveKind = 'step_start' | 'data' | 'tool' | 'text' | 'reasoning' | '
  * - `discarded`: what was passed on of this message is void.
  * - `output`: what a call has printed.
  * - `check_output`: what a check has printed that runs.
+ * - `command_output`: what a command has printed that goes on beyond its call.
  */
 export type LiveEvent =
   | { type: 'words'; messageId: string; kinds: LiveKind[]; delta: string }
   | { type: 'discarded'; messageId: string }
   | { type: 'output'; messageId: string; toolCallId: string; stream: 'stdout' | 'stderr'; chunk: Buffer }
+  | CommandOutput
   | ({ type: 'check_output'; stream: 'stdout' | 'stderr'; chunk: Buffer } & CheckRef);
 
 /** One tool call as recorded before anything acts on it. */
@@ -158,6 +173,8 @@ export interface ToldSurroundings {
  * - `title`: a model has made a title for an `untitled` task. At most once, before the first `step`.
  * - `cut`: the conversation was compacted: the model is sent less of it from now on. `parts` are the message that says so
  *   to people; `usage` is that of the model call which wrote the summary.
+ * - `delegate`: a call makes tasks. They are on record together, or the answer has the error that is the result of the call. `base`: the present changes
+ *   of the repository.
  * - `begin`: in a task with approvals, a call that must not be run twice is about to run. After a crash it is found
  *   `begun`; there a call may stay open for days before it begins, so its being open says nothing.
  * - `cloned`: the repository is there, at this commit. Before the first `step`.
@@ -167,6 +184,9 @@ export interface ToldSurroundings {
  * - `check`, `checked`: a check begins, and what became of it: those `before` at any time of a turn, the others after `changes`. `first`: a round
  *   begins with it, and counts anew. `whole` is all that it wrote, where its result has only the end.
  * - `checks`: all checks of a round are over. `told`: a message by which the agent learns what it has to mend, when it goes on.
+ * - `command_started`, `command_said`, `command_ended`: of a command that goes on beyond its call. `told`: the agent knows of its end.
+ * - `command_seen`: the agent has been shown the end of one, which `command_ended` did not say.
+ * - `commands_told`: a message by which the agent learns what has become of commands: of earlier runs, or of its own before a round of checks.
  * - `tool`: one call is finished. `last` when the message has no open call left: it becomes `complete`.
  */
 export type AgentEvent =
@@ -212,8 +232,11 @@ export type AgentEvent =
       workdirSha256: string | null;
       patchSha256: string | null;
     }
+  | CommandEvent
+  | { type: 'commands_told'; messageId: string; parts: StoredPart[]; numbers: number[] }
   | PushEvent
   | { type: 'push_failed' | 'patch_omitted'; messageId: string; parts: StoredPart[] }
+  | { type: 'delegate'; messageId: string; toolCallId: string; tasks: NewTask[]; base: PublishedFile | null }
   | { type: 'begin'; messageId: string; toolCallId: string }
   | {
       type: 'tool';
@@ -249,8 +272,13 @@ export type AgentOutcome =
   /** `retryAfterMs`: what a provider asks for. */
   | { type: 'failed'; code: string; message: string; retryable: boolean; retryAfterMs?: number }
   | { type: 'question'; messageId: string; toolCallId: string; question: Question }
-  /** An open call waits for a person. Approved, it comes back with its `stage`, and `grants` stands among `approvedTools`; denied, with its result. */
-  | { type: 'approval'; messageId: string; toolCallId: string; question: string; grants?: string };
+  /** An open call waits for the tasks that it has made. It comes back as it is, and finds what they came to. */
+  | { type: 'tasks'; messageId: string; toolCallId: string }
+  /**
+   * An open call waits for a person. Approved, it comes back with its `stage`, and `grants` stands among `approvedTools`, without it `tool` where the
+   * person wants no more questions about that; denied, it comes back with its result.
+   */
+  | { type: 'approval'; messageId: string; toolCallId: string; question: string; tool: string; grants?: string };
 
 /**
  * Drives one run: model, tools, model, until it is done, asks, fails or is stopped. It writes nothing itself: it yields

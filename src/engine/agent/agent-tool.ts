@@ -1,8 +1,13 @@
 import type { Readable } from 'node:stream';
 import type { z } from 'zod';
-import type { JsonValue, StoredPart, ToolResult } from '../models/conversation.js';
+import type { JsonValue, StoredPart, ToolInvocation, ToolResult } from '../models/conversation.js';
 import type { Freeform, ModelInfo } from '../models/model-provider.js';
 import type { SandboxSession } from '../sandbox/sandbox.js';
+import type { DelegationUse, HandedTasks } from './delegation.js';
+import type { PublishedFile } from './published-file.js';
+
+export type { PublishedFile };
+import type { RunCommands } from './commands/run-commands.js';
 
 /** A secret of a task, without its value. */
 export interface SecretToUse {
@@ -38,12 +43,18 @@ export interface ToolContext {
   secrets?: readonly SecretToUse[] | null;
   /** The pages that it may read. Null or absent: none. */
   web?: WebUse | null;
+  /** Its commands that go on beyond their calls. Null or absent: none may. */
+  commands?: RunCommands | null;
+  /** The tasks that it may make. Null or absent: none. */
+  delegation?: DelegationUse | null;
   /** The task's sandbox, opened at the first use. */
   sandbox(): Promise<SandboxSession>;
   /** Receives what the call prints while it runs, for live views; the result has it too. Absent: there is none. */
   progress?: (stream: 'stdout' | 'stderr', chunk: Buffer) => void;
   /** Aborted when the run is cancelled, fenced off or handed back. */
   signal: AbortSignal;
+  /** Aborted before that when the worker has to stop: who only waits ends that, and answers what there is. Absent: nobody says so. */
+  stopping?: AbortSignal;
   /** What is left of the turn's `maxDurationSeconds` (reference §4): a command ends with it. Absent: no such limit. */
   secondsLeft?: number;
   /**
@@ -52,20 +63,6 @@ export interface ToolContext {
    * are kept by the loop.
    */
   keepWhole?: (content: string | Readable) => Promise<number | null>;
-}
-
-/**
- * A file that a tool hands over to become a task file, or with `forModel` to be kept for the model alone: a result shows it
- * (`ForModel.files`). It is on record together with the tool's result, or not at all.
- */
-export interface PublishedFile {
-  /** UUIDv7, made by the tool, so that its output can name it. */
-  id: string;
-  name: string;
-  /** Bytes, where they are known: for the words of a refusal. */
-  size?: number;
-  content: Readable;
-  forModel?: true;
 }
 
 /** A question that ends the run until a person answers; the answer becomes the call's result. */
@@ -77,12 +74,14 @@ export interface Question {
 }
 
 /**
- * What a call came to: a result (with files and parts for the message), or a question. `paths`: files of the workdir that it was about;
+ * What a call came to: a result (with files and parts for the message), a question, or tasks. `paths`: files of the workdir that it was about;
  * the owner's notes on their folders come with it.
  */
 export type ToolOutcome =
   | (ToolResult & { files?: PublishedFile[]; parts?: StoredPart[]; paths?: string[] })
-  | { status: 'question'; question: Question };
+  | { status: 'question'; question: Question }
+  /** The call waits for tasks: those that it hands over, or with null those that it has made before. */
+  | { status: 'tasks'; handed: HandedTasks | null };
 
 /**
  * Something that the agent can do. The loop checks the arguments against `parameters` and words the error for the model;
@@ -93,6 +92,7 @@ export abstract class AgentTool<P extends z.ZodType = z.ZodType> {
   abstract readonly name: string;
   /** What it does and when to use it: the model's documentation. */
   abstract readonly description: string;
+  /** A model is told of names, types and descriptions; limits, patterns and defaults it hears of when a call does not keep to them. */
   abstract readonly parameters: P;
   /**
    * Other names that models give the fields of `parameters`. Upper and lower case, `_` and `-` make no difference, and
@@ -114,6 +114,10 @@ export abstract class AgentTool<P extends z.ZodType = z.ZodType> {
    * what people see anyway.
    */
   readonly changes: boolean = true;
+  /** Whether a call is about commands that go on beyond their calls. Where none may it is refused, and no person is asked before. */
+  needsCommands(_input: z.output<P>): boolean {
+    return false;
+  }
   /**
    * True: a call neither changes anything nor sends anything, so up to eight of a step that stand together run side by side.
    * Their results are recorded in the order of the calls. It has to be `repeatable`, and not to be one that `changes`.
@@ -121,8 +125,22 @@ export abstract class AgentTool<P extends z.ZodType = z.ZodType> {
   readonly changesNothing: boolean = false;
   /** True: offered to models that write patches only (`ModelProvider.writesPatches`); false: to all others; null: to every model. */
   readonly patches: boolean | null = null;
+  /** The name of the tool whose place it takes for some models: a task that does not have one of them has neither. Null: none. */
+  readonly standsFor: string | null = null;
   /** How a model may write the call as plain text where its API takes that; null: as JSON alone. */
   readonly freeform: Freeform | null = null;
+  /** The schema of `parameters` where another program has it, which checks the arguments itself: they come as the model wrote them. Null: ours. */
+  readonly inputSchema: Readonly<Record<string, unknown>> | null = null;
+  /** Whether a person is asked before each call that `changes` something, whatever the approvals of the task are. */
+  readonly asksAlways: boolean = false;
+  /** Whether what it changes lies elsewhere: it goes on in a workspace that can store no more. */
+  readonly elsewhere: boolean = false;
+  /** The error of a call that was begun and is not run again. Null: the usual one. */
+  readonly interrupted: string | null = null;
+  /** The call that this one stands for, which counts in its place; null: it is one itself. */
+  passesOn(_input: z.output<P>): Pick<ToolInvocation, 'name' | 'input'> | null {
+    return null;
+  }
   abstract execute(input: z.output<P>, context: ToolContext): Promise<ToolOutcome>;
 
   /**

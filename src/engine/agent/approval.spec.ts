@@ -69,7 +69,7 @@ describe('a task that asks before each command or file change', () => {
     const { outcome, events } = await bench.run(input);
     expect(kinds(events)).toEqual(['step']);
     const [{ toolCallId } = { toolCallId: '' }] = callsOf(input);
-    expect(outcome).toEqual({ type: 'approval', messageId: input.messages[1]?.id, toolCallId, question });
+    expect(outcome).toEqual({ type: 'approval', messageId: input.messages[1]?.id, toolCallId, question, tool: name });
     expect(bench.sandbox.opened).toBe(0);
   });
 

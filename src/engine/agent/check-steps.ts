@@ -22,7 +22,7 @@ export type Passed = { passed: true } & CheckedTurn;
 export type Verdict = Passed | { again: ConversationMessage } | { failed: Failure };
 
 export const PASSED: Passed = { passed: true, results: [], before: [] };
-const UNKNOWN: Verdict = { failed: unavailable('the changes of the task are not known') };
+const UNKNOWN: Verdict = { failed: unavailable('what the task has made is not known') };
 /** They were to run again, and a PATCH has taken them away since. */
 export const NONE_LEFT: Verdict = { failed: unavailable('the task has none any more') };
 
@@ -67,9 +67,13 @@ export async function* runChecks(
 /** The steps of a turn that has ended before: with the answer that the task has, if it has one. */
 // eslint-disable-next-line require-yield -- no step is left.
 export async function* answered({ messages }: AgentInput, output: TurnOutput): Steps<AgentOutcome> {
+  return (isAnswered(messages) ? await output.end(messages, null) : null) ?? { type: 'completed', text: '' };
+}
+
+/** Whether the last that a run finds is an answer that ends the turn: its worker was lost, or stopped, before it had recorded the end. */
+export function isAnswered(messages: readonly ConversationMessage[]): boolean {
   const last = messages.at(-1);
-  const ends = last?.role === 'assistant' && last.invocations.length === 0;
-  return (ends ? await output.end(messages, null) : null) ?? { type: 'completed', text: '' };
+  return last?.role === 'assistant' && last.invocations.length === 0;
 }
 
 function unavailable(why: string): Failure {

@@ -5,13 +5,13 @@ import type { ConversationMessage, StoredPart, ToolResult } from '../models/conv
 import type { SandboxSession } from '../sandbox/sandbox.js';
 import type { PublishedFile, ToolOutcome } from './agent-tool.js';
 import { cleanText } from './clean-json.js';
-import { truncateNotes } from './surroundings.js';
+import { truncateNotes } from './owner-notes.js';
 import { FILE_BYTES } from './tools/edit/file-text.js';
 
 const WORKDIR = '/workdir';
 const REPOSITORY = `${WORKDIR}/repo`;
 
-type Result = Exclude<ToolOutcome, { status: 'question' }>;
+type Result = Exclude<ToolOutcome, { status: 'question' | 'tasks' }>;
 /** Without what only the loop needs to know. */
 type Finding = ToolResult & { files?: PublishedFile[]; parts?: StoredPart[] };
 type Note = { file: string; text: string };

@@ -3,6 +3,7 @@ import type { CheckedTurn } from '../checks/check.js';
 import type { Protects } from '../checks/protection.js';
 import type { PushRecord } from '../repositories/push-record.js';
 import type { OpenedFile, SandboxSession } from '../sandbox/sandbox.js';
+import type { InputSkill } from '../skills/task-skills.js';
 import type { Waits } from './waits.js';
 
 /** How many files differ, and how many lines in them. */
@@ -44,9 +45,16 @@ export interface InputRepository {
   readonly commit: string | null;
   /** Clones it on the host, unless that is done; resolves with the commit. Rejects with the reason of `stopping` too. */
   clone(stopping: AbortSignal, waits?: Waits): Promise<string>;
+  /** The skills of the original commit, after `clone`. */
+  skills(): Promise<InputSkill[]>;
   /** Lays it at `repo/` of the workdir, once in the life of the task. */
   handIn(open: () => Promise<SandboxSession>): Promise<void>;
   changes(session: SandboxSession): Promise<RepositoryChanges>;
+  /**
+   * Of a patch of another task at `folder`/changes.patch, if it `hasPatch`: takes away what `folder`/.base has of it, and leaves the rest in its place. Both
+   * are of the same commit as this one. Resolves with the figures of the rest.
+   */
+  difference(session: SandboxSession, folder: string, hasPatch: boolean): Promise<ChangeCounts>;
   /**
    * Lays a clean clone of the original commit with the changes into the empty folders of a check: nothing else of the agent comes along. A path that is
    * protected is as in the commit. `null`: without changes.

@@ -1,12 +1,13 @@
 import { Logger } from '@nestjs/common';
+import type { NetworkReport } from '../sandbox/network/network-use.js';
 import {
-  type NetworkReport,
   type Sandbox,
   SandboxError,
   SandboxFileError,
   type SandboxReservation,
   type SandboxSession,
 } from '../sandbox/sandbox.js';
+import { skillsOf } from '../skills/task-skills.js';
 import type { AgentInput, InputFile } from './agent-engine.js';
 import { withRefusals } from './network-refusals.js';
 import type { Finished } from './turn-outcomes.js';
@@ -25,7 +26,17 @@ export class LazySandbox {
     private readonly sandboxes: Pick<Sandbox, 'open' | 'reserve'>,
     private readonly input: Pick<
       AgentInput,
-      'taskId' | 'files' | 'project' | 'network' | 'boundHosts' | 'secrets' | 'environment' | 'onNetwork' | 'signal'
+      | 'taskId'
+      | 'files'
+      | 'project'
+      | 'skills'
+      | 'repository'
+      | 'network'
+      | 'boundHosts'
+      | 'secrets'
+      | 'environment'
+      | 'onNetwork'
+      | 'signal'
     >,
   ) {}
 
@@ -65,6 +76,16 @@ export class LazySandbox {
     this.late.push(...files);
   }
 
+  /** Lays in what is attached, also when no tool has wanted the sandbox. Rejects as {@link get}. */
+  async layFiles(): Promise<void> {
+    if (this.input.files.length + this.late.length > 0) await this.get();
+  }
+
+  /** As of {@link SandboxSession}: before what lies in the folders is counted, checked or handed on. */
+  async endShared(): Promise<void> {
+    await this.session?.endShared();
+  }
+
   /** Closes what was opened. Never throws: the run's outcome matters more. */
   async close(): Promise<void> {
     // The tool that needed it has failed with the reason.
@@ -93,7 +114,8 @@ export class LazySandbox {
     const { taskId, signal, files, project, network = false, boundHosts = [], environment, onNetwork } = this.input;
     const secrets = (await this.input.secrets?.()) ?? undefined;
     const { reservation } = this;
-    const about = { taskId, project, network, boundHosts, secrets, environment, onNetwork };
+    const skills = await skillsOf(this.input);
+    const about = { taskId, project, skills, network, boundHosts, secrets, environment, onNetwork };
     const session = await this.sandboxes.open({ ...about, reservation, signal });
     try {
       for (const file of files) await this.layIn(session, file);

@@ -68,7 +68,7 @@ describe('the loop', () => {
     expect(second?.messages.map((message) => message.role)).toEqual(['system', 'user', 'assistant', 'tool']);
     expect(second?.messages[3]?.content).toMatch(/^exit 0, \d+\.\d s\none$/);
     expect(second?.tools?.map((tool) => tool.function.name)).toEqual(
-      'ask bash edit glob grep publish read todo write'.split(' '),
+      'ask bash bash_input bash_output bash_stop edit glob grep publish read todo write'.split(' '),
     );
     expect(bench.server?.requests[0]?.authorization).toBe('Bearer key');
     expect(bench.sandbox).toMatchObject({ opened: 1, closed: 1 });

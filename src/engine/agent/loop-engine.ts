@@ -1,7 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { Logger } from '@nestjs/common';
+import type { ConversationMessage } from '../models/conversation.js';
 import { ModelCatalog } from '../models/model-catalog.js';
 import { resultCharacters } from '../models/result-text.js';
+import { Env } from '../../platform/config/env.js';
+import { isPassing } from '../../platform/database/database-errors.js';
+import { causesOf, redactor, secretsOf } from '../../platform/logging/redaction.js';
+import { Metrics } from '../../platform/metrics/metrics.js';
 import { Plugin } from '../../platform/plugins/plugin.js';
 import { SandboxBusyError, SandboxError } from '../sandbox/sandbox.js';
 import { SandboxSelector } from '../sandbox/sandbox-selector.js';
@@ -14,22 +19,29 @@ import {
 } from './agent-engine.js';
 import { secretsToUse } from './approval.js';
 import { beside, checkOriginal } from './check-lanes.js';
-import { answered, NONE_LEFT, PASSED, runChecks } from './check-steps.js';
+import { answered, isAnswered, NONE_LEFT, PASSED, runChecks } from './check-steps.js';
+import { besideCommands } from './commands/beside-commands.js';
+import { readCommands, toldCommands } from './commands/told-commands.js';
+import type { EarlierCommand } from './commands/input-commands.js';
+import { RunCommands } from './commands/run-commands.js';
 import { ContextCompactor } from './context/context-compactor.js';
 import { ContextSize } from './context/context-size.js';
 import { ContextWindows } from './context/context-windows.js';
 import { EngineSettings } from './engine-settings.js';
 import { FileCache } from './file-cache.js';
 import { LazySandbox } from './lazy-sandbox.js';
+import { ListCache } from './mcp/list-cache.js';
+import { TaskMcp } from './mcp/task-mcp.js';
 import { ModelCaller } from './model-caller.js';
-import type { OutputSchema } from './output/output-schema.js';
 import { TurnOutput } from './output/turn-output.js';
 import { bringIn, tellChanges, type Verify } from './repository-steps.js';
 import { surroundingsOf } from './surroundings.js';
 import { TaskFiles } from './task-files.js';
 import { ToolRegistry } from './tool-registry.js';
 import { TITLE_ANSWER, type TitleAsk, withTitle } from './title-call.js';
-import { sandboxUnavailable } from './turn-outcomes.js';
+import { type Failure, sandboxUnavailable } from './turn-outcomes.js';
+import { GOING_ON } from './tools/bash-output.js';
+import { DELEGATE } from './tools/delegate.js';
 import { USE_SECRET } from './tools/use-secret.js';
 import { WEB_FETCH } from './tools/web-fetch.js';
 import { TurnRun } from './turn-run.js';
@@ -39,6 +51,9 @@ import { TurnLimits } from './turn-limits.js';
 
 /** The system prompt. It is the same for every task, so that providers can cache it. */
 const SYSTEM_PROMPT = readFileSync(new URL('./system-prompt.txt', import.meta.url), 'utf8').trim();
+
+/** What a task with an agent has in addition, before the instructions of that. */
+const AGENT_PROMPT = readFileSync(new URL('./agent-prompt.txt', import.meta.url), 'utf8').trim();
 
 /**
  * What a task that asks for JSON has in addition. It stands at the beginning, where it is sent with every request of the task and no
@@ -52,6 +67,8 @@ export class LoopEngine extends AgentEngine {
   private readonly logger = new Logger(LoopEngine.name);
   private readonly windows: ContextWindows;
   private readonly cache = new FileCache();
+  private readonly lists = new ListCache();
+  private readonly hide: (line: string) => string;
 
   constructor(
     private readonly models: ModelCatalog,
@@ -59,9 +76,12 @@ export class LoopEngine extends AgentEngine {
     private readonly tools: ToolRegistry,
     private readonly sandboxes: SandboxSelector,
     private readonly settings: EngineSettings,
+    private readonly metrics: Metrics,
+    private readonly env: Env,
   ) {
     super();
     this.windows = new ContextWindows(models);
+    this.hide = redactor(secretsOf(env));
   }
 
   async *run(given: AgentInput): AsyncGenerator<AgentEvent, AgentOutcome, AgentFeedback> {
@@ -71,34 +91,50 @@ export class LoopEngine extends AgentEngine {
     const over = new AbortController();
     const { checks } = given;
     const unknown = checks !== undefined && checks.unknown.length > 0;
-    const input = unknown ? { ...given, signal: AbortSignal.any([given.signal, over.signal]) } : given;
+    const input = { ...given, signal: AbortSignal.any([given.signal, over.signal]) };
     const sandbox = new LazySandbox(this.sandboxes, input);
     const limits = new TurnLimits(input, this.settings.stepsPerTurn, (model) => this.models.prices(model));
-    const { caller, tools, settings } = this;
+    const { caller, settings } = this;
+    const mcp = checks?.again === true ? null : this.mcpOf(input, sandbox);
+    const commands = this.commandsOf(input, limits);
     const secrets = await secretsToUse(input);
-    const also = [...((secrets ?? []).length > 0 ? [USE_SECRET] : []), ...(input.web === undefined ? [] : [WEB_FETCH])];
-    const offered = tools.definitions(this.models.writesPatches(input.model.id), also);
+    const also = [
+      ...((secrets ?? []).length > 0 ? [USE_SECRET] : []),
+      ...(input.web === undefined ? [] : [WEB_FETCH]),
+      ...(input.delegation === undefined ? [] : [DELEGATE]),
+      ...(commands === null ? [] : GOING_ON),
+    ];
+    const { denied = [] } = input;
     const fitting = resultCharacters(model.contextWindow);
-    const system = systemPrompt(input.outputSchema);
-    const context = new ContextCompactor(
-      input.model.id,
-      input,
-      this.windows,
-      new ContextSize(system, offered, model.input),
-    );
-    const { workspaceId, taskId, runId } = input;
-    const report = (error: Error, level: 'error' | 'warn' | 'debug' = 'error') =>
-      this.logger[level]({ workspaceId, taskId, runId, msg: `Task ${taskId}: ${error.message}` });
+    const system = systemPrompt(input);
+    const { workspaceId } = input;
+    const report = this.reportOf(input);
     try {
       const failed = await sandbox.reserve().then(
         () => null,
-        (error: unknown) => notReserved(error, report),
+        (error: unknown) => notOpened(error, report),
       );
       if (failed !== null) return failed;
       const absent = yield* bringIn(input, sandbox, report);
       if (absent !== null) return absent;
+      const unavailable = (await mcp?.begin().catch((error: unknown) => notOpened(error, report))) ?? null;
+      if (unavailable !== null) return unavailable;
+      const tools = mcp === null ? this.tools : this.tools.with(mcp.tools, mcp.unoffered);
+      const offered = tools.definitions(this.models.writesPatches(input.model.id), also, denied);
+      const context = new ContextCompactor(
+        input.model.id,
+        input,
+        this.windows,
+        new ContextSize(system, offered, model.input),
+      );
       const surroundings = this.models.wantsSurroundings(input.model.id)
-        ? () => surroundingsOf(input, this.sandboxes.factsOf(input), () => sandbox.get(), report)
+        ? () =>
+            surroundingsOf(
+              input,
+              { ...this.sandboxes.factsOf(input), window: this.windows.of(model.id), servers: mcp?.told ?? [] },
+              () => sandbox.get(),
+              report,
+            )
         : null;
       const output = new TurnOutput(input.outputSchema ?? null, workspaceId);
       const run = new TurnRun(input, {
@@ -107,8 +143,10 @@ export class LoopEngine extends AgentEngine {
         output,
         tools,
         offered,
+        denied,
         secrets,
         web: webUse(input),
+        commands,
         settings,
         sandbox,
         limits,
@@ -119,23 +157,62 @@ export class LoopEngine extends AgentEngine {
         surroundings,
         report,
       });
-      let steps = checks?.again === true ? answered(input, output) : this.titled(input, run.run(), limits, report);
+      // Who is told goes on, and what a turn has come to is not asked for again.
+      const isOver = checks?.again === true || isAnswered(input.messages);
+      const earlier = isOver ? [] : yield* tellEnded(commands?.untold() ?? input.commands?.earlier ?? []);
+      let steps =
+        checks?.again === true ? answered(input, output) : this.titled(input, run.run(earlier), limits, report);
       if (checks !== undefined && unknown) {
         const original = (enough: AbortSignal) => checkOriginal(checks, input, limits, enough);
         steps = beside(steps, original, () => over.abort());
       }
       for (;;) {
-        const outcome = yield* steps;
+        const outcome = yield* commands === null
+          ? steps
+          : besideCommands(steps, commands, input.signal, () => over.abort());
         if (waitsAfter(input, outcome)) return outcome;
-        const verify = verifying(input, limits);
+        // Nothing of the agent runs any more when its work is counted and checked.
+        await mcp?.close();
+        await sandbox.endShared();
+        const verify = verifying(input, sandbox, limits, report);
         const verdict = yield* tellChanges(input, outcome, sandbox, verify, report);
         if ('failed' in verdict) return verdict.failed;
         if (!('again' in verdict)) return outcome;
-        steps = run.run([verdict.again]);
+        steps = run.run([verdict.again, ...(yield* tellEnded(commands?.untold() ?? []))]);
       }
     } finally {
+      commands?.close();
+      await mcp?.close();
       await sandbox.close();
     }
+  }
+
+  private reportOf({ workspaceId, taskId, runId }: AgentInput) {
+    return (error: Error, level: 'error' | 'warn' | 'debug' = 'error') => {
+      const cause = causesOf(error, this.hide);
+      const msg = `Task ${taskId}: ${error.message}`;
+      this.logger[level]({ workspaceId, taskId, runId, msg, ...(cause !== null && { cause }) });
+    };
+  }
+
+  private mcpOf(input: AgentInput, sandbox: LazySandbox): TaskMcp | null {
+    if (input.mcp === undefined) return null;
+    const model = { id: input.model.id, window: this.windows.of(input.model.id) };
+    const { metrics, env } = this;
+    const lists = this.lists.of(input.workspaceId);
+    const about = { model, lists, metrics, values: env.mcpValues, signal: input.signal };
+    return new TaskMcp(input.mcp, { ...about, sandbox: () => sandbox.get(), report: this.reportOf(input) });
+  }
+
+  /** Each call of a task that asks before it is carried out ends the run, and so would each of its commands. */
+  private commandsOf(input: AgentInput, limits: TurnLimits): RunCommands | null {
+    const { commands, approvals, passOn } = input;
+    if (commands === undefined || approvals === 'writes') return null;
+    return new RunCommands(commands, {
+      logBytes: this.sandboxes.factsOf(input).limits.outputBytes,
+      secondsLeft: () => limits.secondsLeft(),
+      passOn,
+    });
   }
 
   /** The steps of a run, of a task without a title with one: when its first answer is still to come, and may be asked for. */
@@ -160,18 +237,48 @@ export class LoopEngine extends AgentEngine {
 }
 
 /** With the checks that the task has by then. */
-function verifying(input: AgentInput, limits: TurnLimits): Verify {
+function verifying(
+  input: AgentInput,
+  sandbox: LazySandbox,
+  limits: TurnLimits,
+  report: (error: Error) => void,
+): Verify {
   return async function* (changes) {
     const { checks = null, checksNow } = input;
     const now = checksNow === undefined ? checks : await checksNow();
     if (now === null) return checks?.again === true ? NONE_LEFT : PASSED;
-    return yield* runChecks(now, input, changes, now.repairs, limits);
+    // Without a repository they begin with the workdir, and no tool may have wanted that yet.
+    const work = changes === null ? await withFiles(sandbox, report) : changes;
+    return yield* runChecks(now, input, work, now.repairs, limits);
   };
 }
 
+/** Null: what a check copies is there. */
+async function withFiles(sandbox: LazySandbox, report: (error: Error) => void): Promise<null | 'unknown'> {
+  try {
+    await sandbox.layFiles();
+    return null;
+  } catch (error) {
+    if (!(error instanceof SandboxError) || error instanceof SandboxBusyError) throw error;
+    report(error);
+    return 'unknown';
+  }
+}
+
+/** What has become of commands, which the model reads first. */
+function* tellEnded(ended: readonly EarlierCommand[]): Generator<AgentEvent, ConversationMessage[], AgentFeedback> {
+  if (ended.length === 0) return [];
+  const told = toldCommands(ended);
+  yield told;
+  const read = readCommands(told.messageId, told.parts);
+  return read === null ? [] : [read];
+}
+
 /** A run whose sandbox is busy is queued again until one is free. Any other fault is for the operator, and a further message tries again. */
-function notReserved(error: unknown, report: (error: Error) => void): AgentOutcome {
+function notOpened(error: unknown, report: (error: Error) => void): Failure {
   if (!(error instanceof SandboxError) || error instanceof SandboxBusyError) throw error;
+  // A file of the task could not be looked up; the sandbox is well.
+  if (isPassing(error.cause)) throw error.cause;
   report(error);
   return sandboxUnavailable();
 }
@@ -181,7 +288,9 @@ function modelGone(id: string): AgentOutcome {
   return { type: 'failed', code: 'model_not_available', message, retryable: false };
 }
 
-/** The system prompt of a task. */
-function systemPrompt(schema: OutputSchema | null | undefined): string {
-  return schema == null ? SYSTEM_PROMPT : `${SYSTEM_PROMPT}\n\n${OUTPUT_PROMPT}\n\n${JSON.stringify(schema)}`;
+/** The system prompt of a task: what is the same for most tasks stands first, so that providers keep the longest beginning of it. */
+function systemPrompt({ instructions = '', outputSchema }: Pick<AgentInput, 'instructions' | 'outputSchema'>): string {
+  const told = instructions.trim() === '' ? [] : [AGENT_PROMPT, instructions];
+  const form = outputSchema == null ? [] : [OUTPUT_PROMPT, JSON.stringify(outputSchema)];
+  return [SYSTEM_PROMPT, ...told, ...form].join('\n\n');
 }

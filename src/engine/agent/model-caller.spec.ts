@@ -176,7 +176,9 @@ describe('nonsense of a model', () => {
   };
 
   it('is told which tools there are', async () => {
-    expect(await answered('shell 2.0', {})).toMatch(/no tool 'shell 2.0'.*ask, bash, edit/);
+    expect(await answered('shell 2.0', {})).toMatch(
+      /no tool 'shell 2.0'.*ask, bash, bash_input, bash_output, bash_stop, edit/,
+    );
     // The made-up name goes back in a form that no provider refuses.
     const message = bench.server?.requests[1]?.body.messages.find((one) => one.tool_calls !== undefined);
     expect(message?.tool_calls?.[0]?.function.name).toBe('shell_2_0');

@@ -1,6 +1,6 @@
 import { assistant, call, user } from '../../../test/harness/agent.js';
-import { after, edited, failed, moments, ran, read, times } from '../../../test/harness/circles.js';
-import type { ConversationMessage } from '../models/conversation.js';
+import { after, edited, failed, type Made, moments, ran, read, times } from '../../../test/harness/circles.js';
+import type { ConversationMessage, JsonValue } from '../models/conversation.js';
 import { circling, forget } from './repetition.js';
 
 describe('A model that goes in circles is told, and then stopped', () => {
@@ -99,6 +99,36 @@ describe('A model that goes in circles is told, and then stopped', () => {
       parts: step.parts.map((part) => (part.type === 'tool' ? { ...part, deliberate: true as const } : part)),
     }));
     expect(moments(steps)).toEqual({ hints: [], end: null });
+  });
+
+  describe('does not count a step that waits for a command which goes on', () => {
+    const waited = (name: string, input: JsonValue, output = '', status = 'running'): Made => [
+      name,
+      input,
+      { status: 'success', output: { id: 'b1', status, next: 9, output } },
+    ];
+
+    it.each<[string, Made]>([
+      ['a command that is silent for long', waited('bash_output', { id: 'b1', waitSeconds: 30 })],
+      ['the same, in another spelling', waited('bash_output', { id: 'b1', wait_seconds: '30' })],
+      ['a session', waited('write_stdin', { session_id: 1 })],
+      ['a session, for so long', waited('write_stdin', { session_id: 1, chars: '', yield_time_ms: 30_000 })],
+    ])('%s', (_, wait) => {
+      expect(moments(times(60, () => wait))).toEqual({ hints: [], end: null });
+      // What comes in between counts as without it.
+      expect(moments(times(16, (n) => (n % 2 === 0 ? ran('ls', 'a\n') : wait)))).toEqual({
+        hints: [7, 9, 11, 13, 15],
+        end: 15,
+      });
+    });
+
+    it.each<[string, Made]>([
+      ['one that looks again at once', waited('bash_output', { id: 'b1', waitSeconds: 1 })],
+      ['one that has ended', waited('bash_output', { id: 'b1', waitSeconds: 30 }, '', 'exited')],
+      ['one that types', waited('write_stdin', { session_id: 1, chars: 'y\n' })],
+    ])('but %s', (_, look) => {
+      expect(moments(times(40, () => look)).end).toBe(8);
+    });
   });
 
   it('looks at long results in time that grows with their length alone', () => {

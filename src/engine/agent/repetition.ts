@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import type { ConversationMessage, JsonValue, ToolInvocation, ToolResult } from '../models/conversation.js';
 import { MOST_CHARACTERS, sorted } from '../models/result-text.js';
 import { asAsked } from './approval.js';
+import { onlyWaits } from './commands/waits-for-commands.js';
 
 /** After how many repetitions the model gets a hint, and after how many the turn ends. */
 interface Bounds {
@@ -35,7 +36,7 @@ export interface Circling {
   over: string | null;
 }
 
-/** Null while there is nothing to say. A message of the user begins anew; calls that are meant (`deliberate`) are never counted. */
+/** Null while there is nothing to say. A message of the user begins anew; calls that are meant (`deliberate`) and steps that wait are never counted. */
 export function circling(conversation: readonly ConversationMessage[]): Circling | null {
   const steps = lastSteps(conversation, STEPS_SEEN);
   if (steps.length < FEWEST) return null;
@@ -199,9 +200,12 @@ const STEPS = new WeakMap<ConversationMessage, Step>();
 
 function lastSteps(conversation: readonly ConversationMessage[], most: number): Step[] {
   const steps: Step[] = [];
+  const newest = conversation.at(-1);
+  if (newest !== undefined && onlyWaits(newest)) return steps;
   for (let index = conversation.length - 1; index >= 0 && steps.length < most; index--) {
     const message = conversation[index];
     if (message === undefined || message.invocations.length === 0 || isDeliberate(message)) break;
+    if (onlyWaits(message)) continue;
     const step = STEPS.get(message) ?? stepOf(message);
     if (step === null) break;
     STEPS.set(message, step);
@@ -241,7 +245,7 @@ function workdirOf(result: ToolResult | undefined): string | null {
 }
 
 /** What may change files, and tells the time, a duration or a size: so many figures in its result are more, rows of a table for instance. */
-const CHANGING = ['bash', 'write', 'edit', 'apply_patch'];
+const CHANGING = ['bash', 'bash_input', 'exec_command', 'write_stdin', 'write', 'edit', 'apply_patch'];
 const MANY_FIGURES = 8;
 
 /** The figures of a result that its call does not name. */

@@ -6,6 +6,15 @@ import { AgentBench, HANDED_IN, assistant, user } from '../../../test/harness/ag
 import { steps } from '../../../test/harness/model-server.js';
 import { SandboxError } from '../sandbox/sandbox.js';
 import type { AgentInput } from './agent-engine.js';
+import type { Delegation } from './delegation.js';
+import { DelegateTool } from './tools/delegate.js';
+
+const NOTHING_MADE: Delegation = {
+  made: 0,
+  reserved: { steps: 0, tokens: 0, costMicros: 0 },
+  of: () => Promise.resolve([]),
+  agent: () => Promise.reject(new Error('There is none.')),
+};
 
 describe('Before the first message of a task', () => {
   let bench: AgentBench;
@@ -140,23 +149,66 @@ describe('Before the first message of a task', () => {
     await runbook.close();
   });
 
-  it('the first request has at most 4,000 tokens by bytes / 4, without the text of the task and the notes', async () => {
-    for (let i = 0; i < 20; i++) for (let n = 0; n < 30; n++) put(`repo/folder-${i}/file-number-${n}.ts`, '');
-    put('repo/AGENTS.md', 'x'.repeat(20_000));
-    const project = Array.from({ length: 300 }, (_, i) => file(`a file of the project, ${i}.md`));
-    const files = Array.from({ length: 20 }, (_, i) => attached(`attachment ${i}.txt`));
-    const text = await told({
-      repository: HANDED_IN,
-      project: [...project, file('CLAUDE.md', 'y'.repeat(20_000))],
-      files,
-    });
-    expect(text).toContain('[There are more: use glob.]');
-    expect(text).toMatch(/Files in \/project: .* \[and \d+ more\]/);
-    const notes = text.match(/<owner_notes[^]*?<\/owner_notes>\n/g) ?? [];
-    expect(notes).toHaveLength(2);
+  describe('the first request has at most 4,000 tokens by bytes / 4, without the text of the task and the notes', () => {
     const bytes = (value: string) => Buffer.byteLength(JSON.stringify(value)) - 2;
-    const { sent = '' } = bench.server?.requests[0] ?? {};
-    const counted = Buffer.byteLength(sent) - notes.reduce((sum, one) => sum + bytes(one), bytes('Do it.'));
-    expect(counted / 4).toBeLessThanOrEqual(4_000);
+    const asked = () => bench.server?.requests[0];
+    const offered = () => asked()?.body.tools?.map((tool) => tool.function.name) ?? [];
+    const tokens = (text: string) => {
+      const notes = text.match(/<owner_notes[^]*?<\/owner_notes>\n/g) ?? [];
+      const { sent = '' } = asked() ?? {};
+      return (Buffer.byteLength(sent) - notes.reduce((sum, one) => sum + bytes(one), bytes('Do it.'))) / 4;
+    };
+    /** Surroundings of a usual repository, and as much as they may hold. */
+    const usual = () => {
+      for (let i = 0; i < 6; i++) for (let n = 0; n < 5; n++) put(`repo/folder-${i}/file-${n}.ts`, '');
+      return { repository: HANDED_IN };
+    };
+    const most = () => {
+      for (let i = 0; i < 20; i++) for (let n = 0; n < 30; n++) put(`repo/folder-${i}/file-number-${n}.ts`, '');
+      put('repo/AGENTS.md', 'x'.repeat(20_000));
+      const project = Array.from({ length: 300 }, (_, i) => file(`a file of the project, ${i}.md`));
+      const files = Array.from({ length: 20 }, (_, i) => attached(`attachment ${i}.txt`));
+      return { repository: HANDED_IN, project: [...project, file('CLAUDE.md', 'y'.repeat(20_000))], files };
+    };
+    const ALWAYS = ['ask', 'bash', 'edit', 'glob', 'grep', 'publish', 'read', 'todo', 'write'];
+    const GO_ON = ['bash_input', 'bash_output', 'bash_stop'];
+    const handing = { delegation: NOTHING_MADE };
+    const reading = { web: { fetched: 0 } };
+
+    beforeEach(async () => {
+      const { models } = bench;
+      await bench.close();
+      bench = await AgentBench.start(steps({ text: 'Done.' }), [new DelegateTool(models)]);
+    });
+
+    it.each([
+      ['nothing', () => ({})],
+      ['a usual repository', usual],
+      ['as much as surroundings may hold', most],
+    ])(
+      'with %s: with every tool for commands that go on, pages of the web and further tasks',
+      async (_, surroundings) => {
+        const text = await told({ ...surroundings(), ...handing, ...reading });
+        expect(offered()).toEqual([...ALWAYS, ...GO_ON, 'delegate', 'web_fetch'].sort());
+        expect(tokens(text)).toBeLessThanOrEqual(4_000);
+      },
+    );
+
+    it('surroundings that hold the most say that there is more, and have the notes of both', async () => {
+      const text = await told(most());
+      expect(text).toContain('[There are more: use glob.]');
+      expect(text).toMatch(/Files in \/project: .* \[and \d+ more\]/);
+      expect(text.match(/<owner_notes/g)).toHaveLength(2);
+    });
+
+    it.each([
+      ['pages of the web are off', handing, [...ALWAYS, ...GO_ON, 'delegate']],
+      ['there are no further tasks', reading, [...ALWAYS, ...GO_ON, 'web_fetch']],
+      ['each command ends with its call', { approvals: 'writes' as const }, ALWAYS],
+    ])('tools that are off are not in it: %s', async (_, given, names) => {
+      const text = await told({ ...usual(), ...given });
+      expect(offered()).toEqual([...names].sort());
+      expect(tokens(text)).toBeLessThanOrEqual(3_550);
+    });
   });
 });

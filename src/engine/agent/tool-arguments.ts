@@ -29,7 +29,8 @@ export function readArguments(
     const error = `The arguments of ${tool.name} are not a JSON object of at most 10,000 keys and values, so nothing was done.`;
     return { error: `${error} ${fields}` };
   }
-  const parsed = tool.parameters.safeParse(fieldsFrom(tool, schema, input));
+  const given = tool.inputSchema === null ? fieldsFrom(tool, schema, input) : input;
+  const parsed = tool.parameters.safeParse(given);
   if (parsed.success) return { input: parsed.data };
   const issues = parsed.error.issues.flatMap(issueLines);
   const lines = issues.slice(0, ISSUES);

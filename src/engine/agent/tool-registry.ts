@@ -9,8 +9,13 @@ import { SandboxError } from '../sandbox/sandbox.js';
 import { untilAborted } from './abort.js';
 import { AgentTool, type SecretToUse, type ToolContext, type ToolOutcome } from './agent-tool.js';
 import { cleanJson, cleanText } from './clean-json.js';
+import { McpUnavailableError } from './mcp/failures.js';
+import { MCP_CALL, MCP_SEARCH, PREFIX } from './mcp/names.js';
 import { EngineSettings } from './engine-settings.js';
 import { readArguments, spelling } from './tool-arguments.js';
+import { closeHanded } from './turn-outcomes.js';
+import { GOING_ON } from './tools/bash-output.js';
+import { DELEGATE } from './tools/delegate.js';
 import { truncateMiddle } from './tools/tool-text.js';
 import { USE_SECRET } from './tools/use-secret.js';
 import { WEB_FETCH } from './tools/web-fetch.js';
@@ -25,8 +30,13 @@ export interface ReadyCall {
 
 /** What providers take as the name of a tool. Nothing else that is on record as approved looks like one. */
 const NAME = /^[\w-]{1,64}$/;
-/** Of no use to a task that asks about no secrets, and to one that may read no pages. */
-const SOMETIMES = [USE_SECRET, WEB_FETCH];
+/** Of no use to a task that may make no others, that asks about no secrets, that may read no pages, and where no command goes on. */
+const SOMETIMES = [DELEGATE, USE_SECRET, WEB_FETCH, ...GOING_ON];
+/** What no model needs to know beforehand, and each request would carry: a call that does not keep to it is told what is wrong. */
+const UNTOLD = [
+  ...(['minLength', 'maxLength', 'minItems', 'maxItems', 'minimum', 'maximum', 'exclusiveMinimum'] as const),
+  ...(['default', 'pattern', 'propertyNames'] as const),
+];
 /** Characters of the question before a call. */
 const QUESTION = 4_000;
 
@@ -35,7 +45,10 @@ const QUESTION = 4_000;
 export class ToolRegistry implements OnModuleInit {
   private readonly logger = new Logger(ToolRegistry.name);
   private tools: Map<string, AgentTool> | undefined;
-  private readonly described = new Map<AgentTool, ToolDefinition>();
+  /** As they are told of, once for all runs: a schema takes a while to be made. */
+  private described = new WeakMap<AgentTool, ToolDefinition>();
+  /** Of those of one run: what is carried out, and offered by another. */
+  private unoffered: readonly string[] = [];
 
   constructor(
     private readonly registry: PluginRegistry,
@@ -47,30 +60,52 @@ export class ToolRegistry implements OnModuleInit {
     for (const tool of this.all().values()) this.defined(tool);
   }
 
+  /** This one with further tools behind its own, for one run. @param unoffered names of those that are carried out and not offered. */
+  with(further: readonly AgentTool[], unoffered: readonly string[]): ToolRegistry {
+    const both = new ToolRegistry(this.registry, this.settings);
+    both.tools = new Map([...this.all(), ...further.map((tool) => [tool.name, tool] as const)]);
+    both.described = this.described;
+    both.unoffered = unoffered;
+    return both;
+  }
+
   /**
    * The tools that a model is offered. A call of another tool is carried out too.
    * @param also tools that are offered to some tasks alone.
+   * @param denied those that the task does not have.
    */
-  definitions(writesPatches = false, also: readonly string[] = []): ToolDefinition[] {
+  definitions(writesPatches = false, also: readonly string[] = [], denied: readonly string[] = []): ToolDefinition[] {
     const offered = [...this.all().values()].filter(
-      ({ name, patches }) => patches !== !writesPatches && (!SOMETIMES.includes(name) || also.includes(name)),
+      ({ name, patches }) =>
+        !this.unoffered.includes(name) &&
+        patches !== !writesPatches &&
+        (!SOMETIMES.includes(name) || also.includes(name)),
     );
-    return offered.map((tool) => this.defined(tool));
+    return offered.filter(({ name }) => !this.isDenied(name, denied)).map((tool) => this.defined(tool));
   }
 
-  /** Looks for a call's tool and checks its arguments. Nothing is started. */
-  check({ name, input }: Pick<ToolInvocation, 'name' | 'input'>): CheckedCall {
+  /** Looks for a call's tool and checks its arguments. Nothing is started. @param denied as of {@link definitions}. */
+  check({ name, input }: Pick<ToolInvocation, 'name' | 'input'>, denied: readonly string[] = []): CheckedCall {
     const tool = this.all().get(name) ?? this.spelled(name);
-    if (tool === undefined) {
-      return { error: `There is no tool '${name}'. The tools are: ${[...this.all().keys()].join(', ')}.` };
+    if (tool === undefined || this.isDenied(tool.name, denied)) {
+      const rest = [...this.all().keys()]
+        .filter((one) => !this.isDenied(one, denied) && !this.unoffered.includes(one))
+        .join(', ');
+      const which =
+        tool === undefined
+          ? `There is no tool '${name}'`
+          : `The agent of this task does not have the tool '${tool.name}'`;
+      return { error: `${which}. The tools are: ${rest}.` };
     }
     const schema = this.defined(tool).inputSchema;
     const read = readArguments(tool, schema, input);
-    return 'error' in read ? read : { tool, input: read.input };
+    if ('error' in read) return read;
+    const other = tool.passesOn(read.input);
+    return other === null ? { tool, input: read.input } : this.check(other, denied);
   }
 
   /**
-   * Carries out a checked call. What the tool throws is an `error` result, but for {@link SandboxError} and the signal's
+   * Carries out a checked call. What the tool throws is an `error` result, but for {@link SandboxError}, {@link McpUnavailableError} and the signal's
    * reason, which are thrown.
    */
   async execute({ tool, input }: ReadyCall, context: ToolContext): Promise<ToolOutcome> {
@@ -82,11 +117,11 @@ export class ToolRegistry implements OnModuleInit {
         void carriedOut.then(discard, () => undefined);
         throw error;
       });
-      if (outcome.status === 'question') return outcome;
+      if (outcome.status === 'question' || outcome.status === 'tasks') return outcome;
       return { ...outcome, ...this.bounded(await withWhole(outcome, context)) };
     } catch (error) {
       context.signal.throwIfAborted();
-      if (error instanceof SandboxError) throw error;
+      if (error instanceof SandboxError || error instanceof McpUnavailableError) throw error;
       return this.bounded({ status: 'error', error: this.worded(error) });
     }
   }
@@ -128,6 +163,12 @@ export class ToolRegistry implements OnModuleInit {
     return { status: 'success', output: `${text}\n[The result was cut here: it had ${json.length} characters.]` };
   }
 
+  /** A shell is denied by each name that it has. */
+  private isDenied(name: string, denied: readonly string[]): boolean {
+    const first = (one: string) => this.all().get(one)?.standsFor ?? one;
+    return denied.some((one) => first(one) === first(name));
+  }
+
   /** `Bash` and `BASH` are `bash`. */
   private spelled(name: string): AgentTool | undefined {
     const [one, ...more] = [...this.all().values()].filter((tool) => spelling(tool.name) === spelling(name));
@@ -148,6 +189,8 @@ export class ToolRegistry implements OnModuleInit {
       for (const [name, tool] of found) {
         if (tool.name !== name)
           throw new Error(`The tool ${tool.constructor.name} is '${name}' in @Plugin and '${tool.name}' by its name.`);
+        if (name.startsWith(PREFIX) || name === MCP_SEARCH || name === MCP_CALL)
+          throw new Error(`The tool '${name}' is called as tools of MCP servers are.`);
         if (!NAME.test(name)) throw new Error(`The tool '${name}' is to be named by 1 to 64 letters, digits, _ and -.`);
       }
       this.tools = new Map([...found].sort(([a], [b]) => (a < b ? -1 : 1)));
@@ -158,6 +201,7 @@ export class ToolRegistry implements OnModuleInit {
 
 function discard(outcome: ToolOutcome): void {
   if (outcome.status === 'question') return;
+  if (outcome.status === 'tasks') return void closeHanded(outcome.handed).catch(() => undefined);
   for (const file of outcome.files ?? []) file.content.destroy();
 }
 
@@ -170,7 +214,14 @@ async function withWhole(result: ToolResult, { resultCharacters, keepWhole }: To
 }
 
 function schemaOf(tool: AgentTool): Record<string, unknown> {
-  const { $schema: _version, ...schema } = z.toJSONSchema(tool.parameters, { target: 'draft-7', io: 'input' });
+  if (tool.inputSchema !== null) return tool.inputSchema;
+  const { $schema: _version, ...schema } = z.toJSONSchema(tool.parameters, {
+    target: 'draft-7',
+    io: 'input',
+    override: ({ jsonSchema }) => {
+      for (const key of UNTOLD) delete jsonSchema[key];
+    },
+  });
   return schema;
 }
 

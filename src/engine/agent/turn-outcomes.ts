@@ -1,14 +1,19 @@
 // How the run of a turn ends, and the results of calls that are not carried out.
 import { type ConversationMessage, OWN, type StoredPart, type ToolResult } from '../models/conversation.js';
 import { ModelError } from '../models/model-provider.js';
+import { isPassing } from '../../platform/database/database-errors.js';
+import { SandboxError } from '../sandbox/sandbox.js';
 import type { AgentOutcome } from './agent-engine.js';
 import type { PublishedFile, Question } from './agent-tool.js';
+import type { HandedTasks } from './delegation.js';
+import { McpUnavailableError } from './mcp/failures.js';
 import { wholeAnswer } from './truncated-answer.js';
 
 export type Failure = Extract<AgentOutcome, { type: 'failed' }>;
 /** Why the run ends after a call: its outcome, and the error of the calls after it. */
 export type Ending = { outcome: Failure; others: string };
-export type Asked = { question: Question };
+/** The call waits for a person, or for tasks. */
+export type Asked = { question: Question } | { handed: HandedTasks | null };
 export type Finished = { result: ToolResult; files: PublishedFile[]; parts: StoredPart[]; ending: Ending | null };
 
 export const INTERRUPTED =
@@ -17,6 +22,14 @@ export const INTERRUPTED =
 /** Closes the files that a call has handed over: they are stored, or not needed. */
 export function closeFiles(done: Finished | Asked): void {
   if ('files' in done) for (const { content } of done.files) content.destroy();
+}
+
+/** The same of tasks that are stored, or not needed. */
+export async function closeHanded(handed: HandedTasks | null): Promise<void> {
+  if (handed === null) return;
+  for (const { files } of handed.tasks) for (const { content } of files) content.destroy();
+  handed.base?.content.destroy();
+  await handed.close();
 }
 
 /** How the last message, which has no calls, ends the turn; null when it was truncated: the next call goes on with it. */
@@ -43,10 +56,31 @@ export function sandboxUnavailable(): Failure {
 }
 
 /** Of a call for which no sandbox could be had. */
-export function sandboxFailed(): Finished {
+function sandboxFailed(): Finished {
   const others = 'Not started, because the sandbox could not be started.';
   const ending = { outcome: sandboxUnavailable(), others };
   return { ...refused('The sandbox could not be started; nothing was run.'), ending };
+}
+
+/** The turn cannot go on without a server that the operator requires (reference §28). @param why with its name, a clause. */
+export function mcpUnavailable(why: string): Failure {
+  const message = `A server that this task needs cannot be used: ${why}.`;
+  return { type: 'failed', code: 'mcp_unavailable', message, retryable: true };
+}
+
+/** Of a call to it. */
+function mcpFailed(why: string): Finished {
+  const others = 'Not started, because a server that this task needs cannot be used.';
+  return { ...refused(`Nothing was sent: ${why}.`), ending: { outcome: mcpUnavailable(why), others } };
+}
+
+/** Of a call that failed for what the turn cannot go on without. Throws an error that is none of that. */
+export function failedBy(error: unknown): Finished {
+  if (error instanceof McpUnavailableError) return mcpFailed(error.message);
+  if (!(error instanceof SandboxError)) throw error;
+  // A file of the task could not be looked up; the sandbox is well. The run is let go, and taken up again.
+  if (isPassing(error.cause)) throw error.cause;
+  return sandboxFailed();
 }
 
 export function refused(error: string): Finished {

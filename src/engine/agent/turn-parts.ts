@@ -1,6 +1,7 @@
 import type { ConversationMessage } from '../models/conversation.js';
 import type { ModelInfo, ToolDefinition } from '../models/model-provider.js';
 import type { SecretToUse, WebUse } from './agent-tool.js';
+import type { RunCommands } from './commands/run-commands.js';
 import type { ContextCompactor } from './context/context-compactor.js';
 import type { EngineSettings } from './engine-settings.js';
 import type { LazySandbox } from './lazy-sandbox.js';
@@ -20,10 +21,14 @@ export interface TurnParts {
   tools: ToolRegistry;
   /** Their definitions for the model. */
   offered: ToolDefinition[];
+  /** Names of those that the task does not have. */
+  denied: readonly string[];
   /** The secrets of a task that asks before the first use of each; null: it does not ask. */
   secrets: readonly SecretToUse[] | null;
   /** The pages that it may read; null: none. */
   web: ((conversation: readonly ConversationMessage[]) => WebUse) | null;
+  /** Those that go on beyond their calls; null: none may. */
+  commands: RunCommands | null;
   settings: EngineSettings;
   sandbox: LazySandbox;
   limits: TurnLimits;

@@ -1,18 +1,17 @@
 import { setMaxListeners } from 'node:events';
-import { isPassing } from '../../platform/database/database-errors.js';
 import type { ConversationMessage, ToolInvocation } from '../models/conversation.js';
 import { ContextOverflowError, isRefusal, ModelError, type ModelRequest } from '../models/model-provider.js';
 import { truncatedInARow } from '../models/nudges.js';
 import { markedWithoutFiles, mayShow, type RequestFiles } from '../models/request-files.js';
 import type { AgentEvent, AgentFeedback, AgentInput, AgentOutcome, ToldSurroundings } from './agent-engine.js';
-import { type Approval, approvalOf, recordsBeginning } from './approval.js';
+import { type Approval, approvalOf, begunBefore, recordsBeginning } from './approval.js';
 import { BesideResults } from './beside-results.js';
+import { contextOf, handOver } from './call-context.js';
 import { TRUNCATED_CALL, TRUNCATED_TOO_OFTEN, isTruncatedCall } from './truncated-answer.js';
 import { markFolders } from './folder-mark.js';
-import { type CallRef, LiveAnswer, progressOf } from './live-answer.js';
+import { type CallRef, LiveAnswer } from './live-answer.js';
 import { uniqueIds } from './model-answer.js';
 import type { CalledAnswer } from './model-caller.js';
-import { SandboxError } from '../sandbox/sandbox.js';
 import { ReadsAhead, runsBesideOthers } from './reads-ahead.js';
 import { circling, deniedBefore, forget, withHint } from './repetition.js';
 import { addSurroundings } from './surroundings.js';
@@ -22,14 +21,13 @@ import {
   type Asked,
   type Ending,
   type Failure,
+  failedBy,
   failureIn,
   type Finished,
-  INTERRUPTED,
   closeFiles,
   modelFailed,
   noProgress,
   refused,
-  sandboxFailed,
   storageExhausted,
   usedUp,
 } from './turn-outcomes.js';
@@ -193,7 +191,10 @@ export class TurnRun {
         const { toolCallId } = call;
         const read: Promise<Finished | Asked> | Finished | null =
           ending === null ? ahead.resultOf(turn) : refused(ending.others);
-        const done: Finished | Asked | Waiting = (await read) ?? (yield* this.oneByOne(message, call, mayHaveBegun));
+        const found: Finished | Asked | Waiting = (await read) ?? (yield* this.oneByOne(message, call, mayHaveBegun));
+        const done: Exclude<typeof found, { handed: unknown }> | null = 'handed' in found ? yield* handOver(messageId, call, found.handed, (event) => this.emit(event, call)) : found; // prettier-ignore
+        // What stands behind it may build on what the tasks come to.
+        if (done === null) return { type: 'tasks', messageId, toolCallId };
         if ('approval' in done) return { type: 'approval', messageId, toolCallId, ...done.approval };
         if ('question' in done) {
           question ??= { type: 'question', messageId, toolCallId, question: done.question };
@@ -231,7 +232,7 @@ export class TurnRun {
 
   /** Begins a call that changes nothing; null for another one, and for one that cannot be carried out. */
   private read(message: ConversationMessage, call: ToolInvocation): Promise<Finished | Asked> | null {
-    const checked = isTruncatedCall(message, call.toolCallId) ? null : this.deps.tools.check(call);
+    const checked = isTruncatedCall(message, call.toolCallId) ? null : this.deps.tools.check(call, this.deps.denied);
     if (checked === null || 'error' in checked || !runsBesideOthers(checked.tool)) return null;
     return this.outcomeOf({ messageId: message.id, toolCallId: call.toolCallId }, checked);
   }
@@ -244,12 +245,13 @@ export class TurnRun {
 
   /** What can be said of a call without starting it: the error for the model, the question for a person, or go. */
   private prepare(call: ToolInvocation, mayHaveBegun: boolean): Finished | Waiting | ReadyCall {
-    const checked = this.deps.tools.check(call);
+    const checked = this.deps.tools.check(call, this.deps.denied);
+    const begun = begunBefore(this.input, call, checked, mayHaveBegun);
+    if (begun !== null) return refused(begun);
     if ('error' in checked) return refused(checked.error);
-    const { tool, input } = checked;
-    const mayHaveRun = mayHaveBegun && !tool.mayRunAgain(input);
-    if (recordsBeginning(this.input, checked) ? call.stage === 'begun' : mayHaveRun) return refused(INTERRUPTED);
-    if (tool.changes && this.storageExhausted !== null) return storageExhausted(this.storageExhausted);
+    const { tool } = checked;
+    if (tool.changes && !tool.elsewhere && this.storageExhausted !== null)
+      return storageExhausted(this.storageExhausted);
     const approval = approvalOf(this.input, call, checked, this.deps);
     if (approval === null) return checked;
     const denied = deniedBefore(this.conversation, call);
@@ -263,24 +265,18 @@ export class TurnRun {
   }
 
   private async outcomeOf(call: CallRef, ready: ReadyCall): Promise<Finished | Asked> {
-    const { tools, sandbox, secrets, resultCharacters, reads: input } = this.deps;
-    const { taskId, workspaceId, userId, signal, passOn } = this.input;
+    const { input, deps, conversation, beside } = this;
     try {
-      const secondsLeft = this.deps.limits.secondsLeft();
-      const web = this.deps.web?.(this.conversation) ?? null;
-      const limits = { resultCharacters, input, secrets, web, ...(secondsLeft === null ? {} : { secondsLeft }) };
-      const ids = { taskId, workspaceId, userId, toolCallId: call.toolCallId };
-      const about = { ...ids, ...limits, keepWhole: this.beside.keepWhole, progress: progressOf(call, passOn), signal };
-      const outcome = await tools.execute(ready, { ...about, sandbox: () => sandbox.get() });
+      const context = contextOf(input, deps, conversation, call, beside.keepWhole);
+      const outcome = await deps.tools.execute(ready, context);
       if (outcome.status === 'question') return { question: outcome.question };
+      if (outcome.status === 'tasks') return { handed: outcome.handed };
       const { files = [], parts = [], ...result } = await this.beside.notes.with(outcome);
       return { result, files, parts, ending: null };
     } catch (error) {
-      if (!(error instanceof SandboxError)) throw error;
-      // A file of the task could not be looked up; the sandbox is well. The run is let go, and taken up again.
-      if (isPassing(error.cause)) throw error.cause;
-      this.deps.report(error);
-      return sandboxFailed();
+      const failed = failedBy(error);
+      this.deps.report(error as Error);
+      return failed;
     }
   }
 

@@ -5,6 +5,7 @@ import { userText } from '../../models/ai-sdk/ai-sdk-prompt.js';
 import { type ConversationMessage, type JsonValue, textOf, type ToolInvocation } from '../../models/conversation.js';
 import { AFTER_TRUNCATION, afterUnfit, truncatedInARow, outputFault } from '../../models/nudges.js';
 import { resultText } from '../../models/result-text.js';
+import { skillsRead } from '../../skills/read-skills.js';
 import { truncateMiddle } from '../tools/tool-text.js';
 
 /** The system prompt of the call that writes the notes. */
@@ -14,6 +15,7 @@ const INTRODUCTION =
   'The conversation has become too long to be read again as a whole. This stands for its beginning; what follows it is kept as it was.';
 const NOTES_TRUNCATED =
   '[Cut here. The whole notes are in AGENTS.md, or CLAUDE.md, of /project and of /workdir/repo: read them again.]';
+const SKILLS_TRUNCATED = '[There are skills too: ls /skills]';
 /** Characters of one message of the model, of the arguments of a call, of a result, in the record for the notes. */
 const SAID = 4_000;
 const ARGUMENTS = 1_000;
@@ -37,6 +39,11 @@ export function summaryText(
   const plan = planText(messages);
   if (plan !== null) sections.push(`# The plan\n\n${fitting(plan, limits.plan)}`);
   if (truncatedInARow(messages) > 0) sections.push(truncatedAnswer(messages, limits.notes));
+  const skills = skillsRead(messages);
+  if (skills.length > 0) {
+    const files = skills.map((name) => `- /skills/${name}/SKILL.md`).join('\n');
+    sections.push(`# Skills that you have read\n\nRead one again before you go on with what it is for.\n${files}`);
+  }
   const last = messages.at(-1);
   const fault = last === undefined ? null : outputFault(last);
   if (fault !== null) sections.push(afterUnfit(fault));
@@ -50,7 +57,8 @@ function beginning(text: string, limit: number): string {
   // Without half a character, and without a part of a line that may be a tag.
   const kept = bytes.subarray(0, limit).toString().replace(/\uFFFD$/, '').replace(/\n(?:<[^\n]*)?$/, ''); // prettier-ignore
   const isOpen = kept.lastIndexOf('\n<owner_notes ') > kept.lastIndexOf('\n</owner_notes>');
-  return `${kept}${isOpen ? '\n</owner_notes>' : ''}\n${NOTES_TRUNCATED}\n</surroundings>`;
+  const skills = text.includes('\n<owner_notes file="/skills">') ? `\n${SKILLS_TRUNCATED}` : '';
+  return `${kept}${isOpen ? '\n</owner_notes>' : ''}\n${NOTES_TRUNCATED}${skills}\n</surroundings>`;
 }
 
 /** The end of the answer, with which the model is to go on. */

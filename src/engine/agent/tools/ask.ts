@@ -16,8 +16,8 @@ const parameters = z.strictObject({
     .max(20)
     .refine((all) => new Set(all.map(({ id }) => id)).size === all.length, 'every option needs an id of its own')
     .optional()
-    .describe('Answers to choose from; without it the answer is text.'),
-  multiple: z.boolean().default(false).describe('More than one option may be chosen.'),
+    .describe('Without them the answer is text.'),
+  multiple: z.boolean().default(false),
   allowText: z.boolean().default(false).describe('With options: a text of their own is an answer too.'),
 });
 

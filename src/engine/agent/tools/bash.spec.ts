@@ -2,6 +2,20 @@ import { Env, readEnv } from '../../../platform/config/env.js';
 import type { RunOptions, SandboxSession } from '../../sandbox/sandbox.js';
 import { BashTool } from './bash.js';
 
+describe('A command that the service interrupts', () => {
+  it.each([
+    [{ repeatable: true, timeoutSeconds: 5 }, true],
+    [{}, false],
+    [{ repeatable: true, background: true }, false],
+    [{ repeatable: true, terminal: true }, false],
+    [{ repeatable: true, yieldSeconds: 5 }, false],
+    [{ repeatable: true, onTimeout: 'background' as const }, false],
+  ])('with %j runs again: %s', (how, again) => {
+    const tool = new BashTool(new Env(readEnv({}).variables, {}, new Map()));
+    expect(tool.mayRunAgain({ command: 'x', ...how })).toBe(again);
+  });
+});
+
 describe('The time of a command', () => {
   it('is what its description says, never more than the sandbox gives, and what follows from it is told', async () => {
     const env = (seconds: number) =>

@@ -14,14 +14,10 @@ import { FILE_PATH, noNul, toolText } from './tool-text.js';
 const BOM = '\ufeff';
 
 const parameters = z.strictObject({
-  path: z.string().min(1).refine(noNul).describe('File, relative to /workdir or absolute below it.'),
-  oldText: z
-    .string()
-    .min(1, 'It is empty. Give the text to replace, or use `write` to make a file.')
-    .max(1_000_000)
-    .describe('Exactly as in the file, with its white space.'),
-  newText: z.string().max(1_000_000).describe('What stands there afterwards; empty to delete.'),
-  replaceAll: z.boolean().default(false).describe('Replace every occurrence instead of exactly one.'),
+  path: z.string().min(1).refine(noNul),
+  oldText: z.string().min(1, 'It is empty. Give the text to replace, or use `write` to make a file.').max(1_000_000),
+  newText: z.string().max(1_000_000).describe('Empty to delete.'),
+  replaceAll: z.boolean().default(false),
 });
 
 @Plugin(AgentTool, 'edit')

@@ -11,7 +11,7 @@ const TOKENS: Record<string, string> = { '**/': '(?:.*/)?', '**': '.*', '*': '[^
 
 const parameters = z.strictObject({
   pattern: z.string().min(1).max(1_000).refine(noNul).describe('For example `**/*.ts` or `src/**/test_*.py`.'),
-  path: z.string().min(1).max(4_000).refine(noNul).default('.').describe('Folder to look in; default /workdir.'),
+  path: z.string().min(1).max(4_000).refine(noNul).default('.').describe('Default /workdir.'),
 });
 
 @Plugin(AgentTool, 'glob')

@@ -9,7 +9,7 @@ const LINES = 300;
 
 const parameters = z.strictObject({
   pattern: z.string().min(1).max(4_000).refine(noNul).describe('Regular expression (Rust syntax).'),
-  path: z.string().min(1).max(4_000).refine(noNul).default('.').describe('File or folder; default /workdir.'),
+  path: z.string().min(1).max(4_000).refine(noNul).default('.').describe('File or folder, default /workdir.'),
   glob: z
     .string()
     .min(1)
@@ -18,9 +18,9 @@ const parameters = z.strictObject({
     .optional()
     .describe('Only files like this, for example `*.{ts,tsx}`.'),
   ignoreCase: z.boolean().default(false),
-  literal: z.boolean().default(false).describe('The pattern is plain text.'),
-  filesOnly: z.boolean().default(false).describe('Only the names of the files that match.'),
-  context: z.number().transform(within(0, 20)).default(0).describe('Lines to show before and after each match.'),
+  literal: z.boolean().default(false),
+  filesOnly: z.boolean().default(false),
+  context: z.number().transform(within(0, 20)).default(0),
 });
 
 type Input = z.output<typeof parameters>;

@@ -29,7 +29,7 @@ function agentIn(session: SandboxSession) {
 } // prettier-ignore
 
 function told(outcome: ToolOutcome): string {
-  if (outcome.status === 'question') throw new Error('a question');
+  if (outcome.status === 'question' || outcome.status === 'tasks') throw new Error('no result');
   return resultText(outcome);
 }
 

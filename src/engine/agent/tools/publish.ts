@@ -12,7 +12,7 @@ import { FILE_PATH, noNul, toolText } from './tool-text.js';
 const FILE_NAME = 'a file name without slashes and hidden characters is expected';
 
 const parameters = z.strictObject({
-  path: z.string().min(1).refine(noNul).describe('File: relative to /workdir, or absolute there, in /tmp or ~.'),
+  path: z.string().min(1).refine(noNul),
   name: z
     .string()
     .max(255)

@@ -12,9 +12,9 @@ const LINES = 2_000;
 const ENTRIES = 500;
 
 const parameters = z.strictObject({
-  path: z.string().min(1).refine(noNul).describe('File: relative to /workdir, or absolute there, in /tmp or ~.'),
+  path: z.string().min(1).refine(noNul),
   offset: z.number().transform(within(1, Number.MAX_SAFE_INTEGER)).default(1).describe('First line, from 1.'),
-  limit: z.number().transform(within(1, LINES)).default(LINES).describe(`Number of lines, at most ${LINES}.`),
+  limit: z.number().transform(within(1, LINES)).default(LINES),
 });
 
 @Plugin(AgentTool, 'read')

@@ -7,7 +7,7 @@ const item = z.strictObject({
   text: z.string().min(1).max(500),
   status: z.enum(['pending', 'in_progress', 'done', 'dropped']),
 });
-const parameters = z.strictObject({ items: z.array(item).max(100).describe('The whole plan, in order.') });
+const parameters = z.strictObject({ items: z.array(item).max(100) });
 
 @Plugin(AgentTool, 'todo')
 export class TodoTool extends AgentTool<typeof parameters> {

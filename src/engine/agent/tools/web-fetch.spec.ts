@@ -1,15 +1,12 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { readEnv } from '../../../platform/config/env.js';
-import { configFileSchema } from '../../../platform/config/config-file.js';
-import { Egress } from '../../../platform/egress/egress.js';
-import { Metrics } from '../../../platform/metrics/metrics.js';
+import { Logger } from '@nestjs/common';
 import { resultText } from '../../models/result-text.js';
 import type { ToolResult } from '../../models/conversation.js';
-import { WebRequests } from '../../web/web-requests.js';
-import { AuthorityFile, resolverOf, WebHosts } from '../../../../test/harness/web-hosts.js';
-import type { ToolContext, ToolOutcome } from '../agent-tool.js';
+import { AuthorityFile, WebHosts } from '../../../../test/harness/web-hosts.js';
+import { webContext, webTool } from '../../../../test/harness/web-tool.js';
+import type { ToolOutcome } from '../agent-tool.js';
 import { runsBesideOthers } from '../reads-ahead.js';
-import { WebFetchTool } from './web-fetch.js';
+import type { WebFetchTool } from './web-fetch.js';
 
 const LINES = Array.from({ length: 3_000 }, (_, n) => `Line ${n} of the long text.`).join('\n');
 const PDF = '%PDF-1.4\n1 0 obj <<>> endobj\ntrailer <<>>';
@@ -30,36 +27,26 @@ describe('The tool web_fetch (reference §27)', () => {
       '/down': () => response.writeHead(503).end(),
       '/film': () => say('video/mp4', 'film'),
       '/bytes': () => say('application/octet-stream', 'a\0b'),
+      '/large.pdf': () => say('application/pdf', PDF.padEnd(2_000)),
       '/doc.pdf': () => say('application/pdf', PDF),
       '/moved': () => response.writeHead(302, { location: 'https://b.wild.test/there' }).end(),
     };
     found[url]?.();
     return found[url] !== undefined;
   };
-  beforeAll(async () => void (hosts = await WebHosts.start(pages)));
+  beforeAll(async () => {
+    Logger.overrideLogger(false);
+    hosts = await WebHosts.start(pages);
+  });
   afterEach(() => void hosts.requests.splice(0));
   afterAll(async () => {
     await hosts.stop();
     authority.remove();
   });
 
-  const toolOf = (web?: object) => {
-    const env = readEnv({});
-    const file = configFileSchema().parse({ web, sandbox: { caFile: authority.path } });
-    const requests = new WebRequests(Object.assign(env, { file }));
-    requests.egress = new Egress(['127.0.0.1/32'], resolverOf({ 'allowed.test': ['127.0.0.1'] }).resolver);
-    return new WebFetchTool(env, requests, new Metrics());
-  };
+  const toolOf = (web?: object) => webTool(authority, web);
   const known = (more: object = {}) => toolOf({ hosts: [`allowed.test:${hosts.https}`], ...more });
-  const contextOf = (more: Partial<ToolContext> = {}): ToolContext => {
-    let count = 0;
-    return {
-      ...{ taskId: 'task', workspaceId: 'w', userId: 'u', toolCallId: 'c', signal: new AbortController().signal },
-      sandbox: () => Promise.reject(new Error('No sandbox is needed.')),
-      web: { begin: () => ++count, isSeen: () => false },
-      ...more,
-    };
-  };
+  const contextOf = webContext;
   const at = (rest: string) => `https://allowed.test:${hosts.https}${rest}`;
   const use = (tool: WebFetchTool, rest: string, context = contextOf(), from = 0) =>
     tool.execute({ url: rest.startsWith('http') ? rest : at(rest), from }, context);
@@ -167,6 +154,49 @@ describe('The tool web_fetch (reference §27)', () => {
     }
     expect(hosts.requests.map(({ url }) => url)).toEqual(['/json', '/json']);
     expect(await use(toolOf({ hosts: ['*'], urls: 'any' }), '/page')).toMatchObject({ status: 'success' });
+  });
+
+  it('tells the log which host was asked and what came of it, and nothing of the page', async () => {
+    const said: Record<string, unknown>[] = [];
+    const [tool, taskId] = [known(), 'of the log'];
+    Logger.overrideLogger({ log: (line: Record<string, unknown>) => said.push(line), warn: () => 0, error: () => 0 });
+    await use(tool, '/json', contextOf({ taskId }));
+    await use(tool, '/json', contextOf({ taskId }));
+    await use(tool, '/lost', contextOf({ taskId }));
+    await expect(use(toolOf({ hosts: ['*'], urls: 'any' }), 'https://c.wild.test/x?y=z', contextOf({ taskId }))).rejects.toThrow('no host'); // prettier-ignore
+    Logger.overrideLogger(false);
+    const host = `allowed.test:${hosts.https}`;
+    expect(said).toMatchObject([
+      { taskId, host, status: 200, bytes: 19, msg: `Task ${taskId} asked ${host} for a page: 200, 19 bytes.` },
+      { taskId, host, status: 404 },
+      { taskId, host: 'c.wild.test', status: null, bytes: 0 },
+    ]);
+    expect(JSON.stringify(said)).not.toMatch(/json|lost|y=z/);
+  });
+
+  it('asks hosts below a name that is listed so, at the port that is', async () => {
+    const below = toolOf({ hosts: [`*.wild.test:${hosts.https}`] });
+    for (const [host, port] of [
+      ['wild.test', hosts.https],
+      ['b.wild.test', 443],
+      ['b.wild.test.example', hosts.https],
+    ] as const)
+      await expect(use(below, `https://${host}:${port}/json`)).rejects.toThrow('are not read here');
+    expect(await use(below, `https://b.wild.test:${hosts.https}/json`)).toMatchObject({ status: 'success' });
+    expect(hosts.requests.map(({ host }) => host)).toEqual([`b.wild.test:${hosts.https}`]);
+  });
+
+  it('shows no PDF of which it may read a part alone', async () => {
+    const input = contextOf({ input: ['text', 'file'] });
+    await expect(use(known({ maxBytes: 1_024 }), '/large.pdf', input)).rejects.toThrow('is a PDF (application/pdf) of more than 1024 bytes, and at most that many are read.'); // prettier-ignore
+  });
+
+  it('counts calls that failed for perTurn', async () => {
+    const [tool, context] = [known({ perTurn: 2 }), contextOf()];
+    await expect(use(tool, 'no URL', context)).rejects.toThrow();
+    await expect(use(tool, 'https://b.wild.test/', context)).rejects.toThrow('are not read here');
+    await expect(use(tool, '/json', context)).rejects.toThrow('A turn may read 2 pages, and this one has.');
+    expect(hosts.requests).toEqual([]);
   });
 
   it('reads perTurn pages in a turn, and no more', async () => {

@@ -5,8 +5,8 @@ import { changed } from './syntax/syntax-check.js';
 import { FILE_PATH, noNul, toolText } from './tool-text.js';
 
 const parameters = z.strictObject({
-  path: z.string().min(1).refine(noNul).describe('File: relative to /workdir, or absolute there, in /tmp or ~.'),
-  content: z.string().max(2_000_000).describe('The whole new content.'),
+  path: z.string().min(1).refine(noNul),
+  content: z.string().max(2_000_000),
 });
 
 @Plugin(AgentTool, 'write')
