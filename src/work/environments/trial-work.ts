@@ -1,6 +1,7 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { Heartbeat } from '../../engine/sandbox/heartbeat.js';
-import { type RunResult, SandboxBusyError, SandboxError, type SandboxSecrets } from '../../engine/sandbox/sandbox.js';
+import type { RunResult } from '../../engine/sandbox/run-result.js';
+import { SandboxBusyError, SandboxError, type SandboxSecrets } from '../../engine/sandbox/sandbox.js';
 import { SandboxSelector } from '../../engine/sandbox/sandbox-selector.js';
 import { Chore } from '../../platform/chores/chore.js';
 import { Database } from '../../platform/database/database.js';

@@ -15,6 +15,8 @@ interface Growing {
   /** What each of its updates says beside `offset` and `delta`. */
   head: LiveUpdate;
   text: string;
+  /** What came before the text, and is not kept. */
+  before: number;
   /** How much of it was passed on. */
   passed: number;
 }
@@ -40,6 +42,7 @@ export class LiveTurn implements UpdateSource {
   readonly take = (event: LiveEvent): void => {
     if (event.type === 'words') this.words(event);
     else if (event.type === 'discarded') this.discard(event.messageId);
+    else if (event.type === 'command_output') this.command(event);
     else this.output(event);
   };
 
@@ -55,7 +58,7 @@ export class LiveTurn implements UpdateSource {
   again(): void {
     this.repeating ??= setTimeout(() => {
       this.repeating = null;
-      for (const one of this.growing.values()) one.passed = 0;
+      for (const one of this.growing.values()) one.passed = one.before;
       this.flush();
     }, AGAIN_MS);
   }
@@ -72,7 +75,21 @@ export class LiveTurn implements UpdateSource {
     this.grow(`${messageId} ${kinds.length}`, { messageId, kinds }, delta, KEPT.words);
   }
 
-  private output({ type: _type, stream, chunk, ...of }: Extract<LiveEvent, { chunk: Buffer }>): void {
+  /** It may speak for hours: the end is kept. */
+  private command({ commandId, chunk }: Extract<LiveEvent, { type: 'command_output' }>): void {
+    const key = `${commandId} output`;
+    const decoder = this.decoders.get(key) ?? new StringDecoder('utf8');
+    this.decoders.set(key, decoder);
+    this.grow(key, { commandId }, decoder.write(chunk).replaceAll('\0', ''), Infinity);
+    const one = this.growing.get(key);
+    if (one === undefined || one.text.length <= 2 * KEPT.output) return;
+    const left = one.text.length - KEPT.output;
+    one.text = one.text.slice(left);
+    one.before += left;
+    one.passed = Math.max(one.passed, one.before);
+  }
+
+  private output({ type: _type, stream, chunk, ...of }: Extract<LiveEvent, { stream: string }>): void {
     const key = `${'toolCallId' in of ? of.toolCallId : checkId(of)} ${stream}`;
     if ((this.growing.get(key)?.text.length ?? 0) >= KEPT.output) return;
     const decoder = this.decoders.get(key) ?? new StringDecoder('utf8');
@@ -83,7 +100,7 @@ export class LiveTurn implements UpdateSource {
   }
 
   private grow(key: string, head: LiveUpdate, delta: string, most: number): void {
-    const one = this.growing.get(key) ?? { head, text: '', passed: 0 };
+    const one = this.growing.get(key) ?? { head, text: '', before: 0, passed: 0 };
     this.growing.set(key, one);
     one.text += delta.slice(0, most - one.text.length);
     if (this.timer === null && this.subscriptions.wantsUpdates(this.taskId)) {
@@ -102,10 +119,11 @@ export class LiveTurn implements UpdateSource {
     this.timer = null;
     if (!this.subscriptions.wantsUpdates(this.taskId)) return;
     for (const one of this.growing.values()) {
-      const { head, text, passed } = one;
-      if (passed >= text.length) continue;
-      one.passed = text.length;
-      this.subscriptions.pass(this.taskId, { ...head, offset: passed, delta: text.slice(passed) }, halves);
+      const { head, text, before, passed } = one;
+      if (passed >= before + text.length) continue;
+      one.passed = before + text.length;
+      const delta = text.slice(passed - before);
+      this.subscriptions.pass(this.taskId, { ...head, offset: passed, delta }, halves);
     }
   }
 }
@@ -117,6 +135,8 @@ function replacedBy(event: AgentEvent): string | null {
       return event.messageId;
     case 'tool':
       return event.toolCallId;
+    case 'command_ended':
+      return `b${event.number}`;
     case 'checked':
       return checkId({ name: event.result.name, phase: event.phase, round: event.round });
     default:

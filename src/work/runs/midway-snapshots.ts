@@ -22,7 +22,7 @@ export class MidwaySnapshots {
     private readonly everyMs: number,
   ) {}
 
-  /** For each event that is recorded: behind the last call of a step the folder holds what is on record. */
+  /** For each event that is recorded: behind the last call of a step the folder holds what is on record, and what commands that go on have written by then. */
   async recorded(event: AgentEvent): Promise<void> {
     if (event.type === 'step') this.changed ||= mayChange(event.calls);
     if (event.type !== 'tool' || !event.last || !this.changed || !this.several()) return;

@@ -3,6 +3,7 @@ import { Interval } from '@nestjs/schedule';
 import { WorkLoop } from '../../platform/jobs/work-loop.js';
 import { Notices, RUNS } from '../../platform/notices/notices.js';
 import { InteractionsService } from '../../resources/tasks/interactions/interactions.service.js';
+import { TaskChildren } from '../../resources/tasks/children/task-children.js';
 import { TaskPause } from '../../resources/tasks/task-pause.js';
 import { RunClaims } from './run-claims.js';
 import { RunExecutor } from './run-executor.js';
@@ -14,6 +15,7 @@ import { RunExecutor } from './run-executor.js';
 @Injectable()
 export class Reconciler implements OnModuleInit, BeforeApplicationShutdown {
   private readonly logger = new Logger(Reconciler.name);
+  private readonly parents = new WorkLoop({ at: 'tasks that wait for others', look: () => this.children.wake() });
   private readonly loop = new WorkLoop({ at: 'the runs', look: () => this.look() });
 
   constructor(
@@ -21,6 +23,7 @@ export class Reconciler implements OnModuleInit, BeforeApplicationShutdown {
     private readonly executor: RunExecutor,
     private readonly interactions: InteractionsService,
     private readonly pauses: TaskPause,
+    private readonly children: TaskChildren,
     private readonly notices: Notices,
   ) {}
 
@@ -37,8 +40,14 @@ export class Reconciler implements OnModuleInit, BeforeApplicationShutdown {
     void this.loop.wake();
   }
 
-  beforeApplicationShutdown(): Promise<void> {
-    return this.loop.end();
+  /** Who ends the last task of a parent wakes that: this finds what was lost on the way, and those that have waited too long. */
+  @Interval(60_000)
+  wakeParents(): Promise<void> {
+    return this.parents.wake();
+  }
+
+  async beforeApplicationShutdown(): Promise<void> {
+    await Promise.all([this.loop.end(), this.parents.end()]);
   }
 
   private async look(): Promise<void> {

@@ -4,7 +4,14 @@ import { int, ints, raw, sql, uuid, uuids } from '../../platform/database/sql.js
 import { START_TURN, TURN_BEYOND } from '../../resources/billing/meter.sql.js';
 import { Run } from '../../resources/tasks/run.entity.js';
 import { COUNT_NEWS, recordNews } from '../../resources/tasks/events/record.sql.js';
-import { ADD_DURATION, addDuration, closeCalls, CLOSED } from '../../resources/tasks/task-end.sql.js';
+import {
+  ADD_DURATION,
+  addDuration,
+  closeCalls,
+  CLOSED,
+  endCommands,
+  ENDED_COMMANDS,
+} from '../../resources/tasks/task-end.sql.js';
 import { statusesBefore, statusOfRun } from '../../resources/tasks/task-status.js';
 import { MACHINE, mayTake } from '../machines/machines.sql.js';
 import type { ClaimedRun } from './claimed-run.js';
@@ -19,6 +26,22 @@ type Id = typeof ID.row;
 
 /** How many runs a workspace `w` may have running. */
 const CAP = sql`CASE w.plan WHEN 'free' THEN ${int('freeCap')} ELSE ${int('paidCap')} END`;
+
+/**
+ * Of a task `t`: whether its figures count on over its turns, because the turn of its parent counts on it.
+ */
+const KEEPS_FIGURES = raw(`(t.parent_task_id IS NOT NULL AND EXISTS (
+    SELECT FROM task_children c WHERE c.task_id = t.id AND c.settled_at IS NULL))`);
+/** Milliseconds that it has waited for tasks of its own. */
+const WAITED = raw(
+  `coalesce(greatest(extract(epoch FROM clock_timestamp() - task.waiting_since) * 1000, 0), 0)::bigint`,
+);
+/** What tasks that the turn has made hold of it: those that are over hold what they have used, and the rest is given back. */
+const reserved = (name: 'steps' | 'tokens' | 'cost_micros') =>
+  raw(`turn_reserved_${name} = CASE WHEN task.children = 0 OR run.fresh AND NOT task.keeps THEN 0 ELSE (
+    SELECT coalesce(sum(CASE WHEN c.settled_at IS NULL THEN c.reserved_${name} ELSE c.used_${name} END), 0)
+    FROM task_children c WHERE c.parent_id = t.id AND (task.keeps OR c.turn = t.turn)) END`);
+const RESERVED = sql`${reserved('steps')}, ${reserved('tokens')}, ${reserved('cost_micros')}`;
 
 /**
  * Takes a queued run. The task's row is the mutex; `run` re-checks its condition on the newest version of the row, so of two
@@ -39,7 +62,7 @@ const CAP = sql`CASE w.plan WHEN 'free' THEN ${int('freeCap')} ELSE ${int('paidC
  */
 export const CLAIM = sql`
 WITH task AS (
-  SELECT t.id, t.model, t.turn, t.last_seq, t.last_event, t.machine_id, t.folder_ahead, CASE WHEN t.read_all THEN coalesce(t.read_upto, t.last_seq) END AS read_upto FROM tasks t
+  SELECT t.id, t.model, t.turn, t.children, t.waiting_since, ${KEEPS_FIGURES} AS keeps, t.last_seq, t.last_event, t.machine_id, t.folder_ahead, CASE WHEN t.read_all THEN coalesce(t.read_upto, t.last_seq) END AS read_upto FROM tasks t
   WHERE t.id = (SELECT task_id FROM runs WHERE id = ${RUN_ID}) AND t.status IN (${statusesBefore('running')}) FOR UPDATE),
 asked AS MATERIALIZED (
   SELECT w.id, ${CAP} AS cap FROM task t JOIN runs r ON r.task_id = t.id JOIN workspaces w ON w.id = r.workspace_id
@@ -71,10 +94,11 @@ UPDATE tasks t SET status = 'running', status_reason = NULL, updated_at = now(),
   turn = t.turn + run.fresh::int,
   machine_id = coalesce(t.machine_id, ${MACHINE}),
   read_all = t.read_all AND NOT run.fresh,
-  turn_steps = CASE WHEN run.fresh THEN 0 ELSE t.turn_steps END,
-  turn_tokens = CASE WHEN run.fresh THEN 0 ELSE t.turn_tokens END,
-  turn_duration_ms = CASE WHEN run.fresh THEN 0 ELSE t.turn_duration_ms END,
-  turn_cost_micros = CASE WHEN run.fresh THEN 0 ELSE t.turn_cost_micros END,
+  turn_steps = CASE WHEN run.fresh AND NOT task.keeps THEN 0 ELSE t.turn_steps END,
+  turn_tokens = CASE WHEN run.fresh AND NOT task.keeps THEN 0 ELSE t.turn_tokens END,
+  turn_duration_ms = CASE WHEN run.fresh THEN 0 ELSE t.turn_duration_ms + ${WAITED} END,
+  turn_cost_micros = CASE WHEN run.fresh AND NOT task.keeps THEN 0 ELSE t.turn_cost_micros END,
+  waiting_since = NULL, ${RESERVED},
   ${TURN_BEYOND}
 FROM run, task WHERE t.id = task.id
 RETURNING t.id AS "taskId", run.workspace_id AS "workspaceId", run.epoch, run.traceparent, t.model,
@@ -104,13 +128,15 @@ SELECT r.id, r.epoch, EXISTS (SELECT 1 FROM renewed WHERE renewed.id = r.id) AS 
   (SELECT t.paused FROM tasks t WHERE t.id = r.task_id) AS paused
 FROM runs r JOIN held h ON h.id = r.id AND h.epoch = r.epoch WHERE ${hasStatus('running')}`.rows<Id & Renewal>();
 
-/** Puts a run back into the queue, or aside when its task is paused. */
+/** Puts a run back into the queue, or aside when its task is paused. Commands that its worker could not record the end of are over too. */
 export const HAND_BACK = sql`
-WITH task AS (SELECT id, paused FROM tasks WHERE id = ${TASK_ID} AND status IN (${statusesBefore('queued')}) FOR UPDATE),
+WITH task AS (SELECT id, paused, last_event FROM tasks WHERE id = ${TASK_ID} AND status IN (${statusesBefore('queued')}) FOR UPDATE),
 run AS (
   UPDATE runs r SET status = ${statusOfRun('task')}, lease_until = NULL FROM task
-  WHERE r.id = ${RUN_ID} AND r.task_id = task.id AND r.epoch = ${EPOCH} AND ${hasStatus('running')} RETURNING r.claimed_at)
-UPDATE tasks t SET status = 'queued', updated_at = now(), ${ADD_DURATION} FROM run WHERE t.id = ${TASK_ID}`.rows();
+  WHERE r.id = ${RUN_ID} AND r.task_id = task.id AND r.epoch = ${EPOCH} AND ${hasStatus('running')} RETURNING r.task_id, r.claimed_at),
+${endCommands(raw('SELECT task_id FROM run'), 'stopped')},
+${recordNews(ENDED_COMMANDS)}
+UPDATE tasks t SET ${COUNT_NEWS}, status = 'queued', updated_at = now(), ${ADD_DURATION} FROM run WHERE t.id = ${TASK_ID}`.rows();
 
 /** Ends a lease. The reconciler takes the run from there, and counts it: what broke may break again. */
 export const END_LEASE = sql`
@@ -138,7 +164,8 @@ ${closeCalls(
   raw('SELECT task_id FROM run WHERE poison'),
   raw(`'The worker was lost while this ran; it may have run partly.'`),
 )},
-${recordNews(CLOSED)}
+${endCommands(raw('SELECT task_id FROM run'), 'lost')},
+${recordNews(sql`${CLOSED} UNION ALL ${ENDED_COMMANDS}`)}
 UPDATE tasks t SET ${COUNT_NEWS}, updated_at = now(), ${addDuration(raw('run.lease_until'))},
   status = CASE WHEN run.poison THEN 'failed' ELSE 'queued' END,
   read_all = t.read_all OR run.poison,

@@ -14,7 +14,7 @@ import {
   uuid,
 } from '../../platform/database/sql.js';
 import { COUNT_NEWS, recordNews } from '../../resources/tasks/events/record.sql.js';
-import { ADD_DURATION, closeCalls, CLOSED } from '../../resources/tasks/task-end.sql.js';
+import { ADD_DURATION, closeCalls, CLOSED, endCommands, ENDED_COMMANDS } from '../../resources/tasks/task-end.sql.js';
 import { type StatusReason, statusOfRun } from '../../resources/tasks/task-status.js';
 import { CALL_ID, EPOCH, EXHAUSTED_AFTER, fence, MESSAGE_ID, RUN_ID, SETTLED, TASK_ID } from './run-recorder.sql.js';
 
@@ -90,7 +90,8 @@ FROM run, wait WHERE t.id = ${TASK_ID} RETURNING t.id`.rows<{ id: string }>();
 export const FAILED = sql`
 WITH ${END},
 ${closeCalls(raw('SELECT task.id FROM task, run'), raw(`'The turn ended before this call had a result.'`))},
-${recordNews(CLOSED)}
+${endCommands(raw('SELECT task.id FROM task, run'), 'stopped')},
+${recordNews(sql`${CLOSED} UNION ALL ${ENDED_COMMANDS}`)}
 UPDATE tasks t SET ${COUNT_NEWS}, status = 'failed', status_reason = ${REASON}, read_all = true, finished_at = now(),
   updated_at = now(), ${ADD_DURATION}, ${SETTLED}
 FROM run WHERE t.id = ${TASK_ID} RETURNING t.id`.rows<{ id: string }>();
@@ -99,10 +100,10 @@ FROM run WHERE t.id = ${TASK_ID} RETURNING t.id`.rows<{ id: string }>();
 export const QUESTION = sql`
 WITH ${END},
 asked AS (
-  INSERT INTO interactions (id, task_id, message_id, tool_call_id, type, question, options, multiple, allow_text, grants, expires_at)
+  INSERT INTO interactions (id, task_id, message_id, tool_call_id, type, question, options, multiple, allow_text, tool, grants, expires_at)
   SELECT ${uuid('interactionId')}, task.id, ${MESSAGE_ID}, ${CALL_ID}, ${text('type')}, ${text('question')},
-    ${jsonb<Question['options']>()('options')}, ${bool('multiple')}, ${bool('allowText')}, ${textOrNull('grants')},
-    now() + make_interval(secs => ${int('ttlSeconds')})
+    ${jsonb<Question['options']>()('options')}, ${bool('multiple')}, ${bool('allowText')}, ${textOrNull('tool')},
+    ${textOrNull('grants')}, now() + make_interval(secs => ${int('ttlSeconds')})
   FROM task, run
   RETURNING id),
 recorded AS (

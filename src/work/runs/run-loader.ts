@@ -1,6 +1,7 @@
 import type { Readable } from 'node:stream';
 import { Injectable } from '@nestjs/common';
-import type { AgentInput } from '../../engine/agent/agent-engine.js';
+import type { AgentInput, Budget } from '../../engine/agent/agent-engine.js';
+import type { Delegation, MadeTask } from '../../engine/agent/delegation.js';
 import { secretsIn } from '../../engine/agent/approval.js';
 import type { InputChecks } from '../../engine/agent/input-checks.js';
 import { readChecks } from '../../engine/agent/check-steps.js';
@@ -8,13 +9,17 @@ import { Env } from '../../platform/config/env.js';
 import { webOf } from '../../platform/config/web.js';
 import { RepositoryStore } from '../../engine/repositories/repository-store.js';
 import { TaskRepository } from '../../engine/repositories/task-repository.js';
+import { microsOf, usd } from '../../platform/money/usd.js';
 import { Database } from '../../platform/database/database.js';
 import { usedUpText } from '../../resources/billing/usage-text.js';
 import { type UsageRules, usageRulesOf } from '../../resources/billing/usage.sql.js';
-import { freeName } from '../../resources/files/file-name.js';
+import { agentForTask } from '../../resources/agents/agent-for-task.js';
+import { type MadeChild, OF_CALL } from '../../resources/tasks/children/children.sql.js';
 import { exhaustedText, StorageQuota } from '../../resources/files/storage-quota.js';
 import { FileStorage } from '../../resources/files/storage/file-storage.js';
 import type { ConversationMessage, ToolInvocation, ToolResult } from '../../engine/models/conversation.js';
+import { readCommands } from '../../engine/agent/commands/told-commands.js';
+import { RunStops } from './run-stops.js';
 import { readLoss } from './lost-work.js';
 import { type ClaimedRun, FencedError, HandedBackError, type RunSignals } from './claimed-run.js';
 import { retryWhileUnavailable } from '../../platform/database/retry-while-unavailable.js';
@@ -22,6 +27,8 @@ import { SandboxSelector } from '../../engine/sandbox/sandbox-selector.js';
 import { boundAmong, type TaskEnvironment } from '../../engine/sandbox/session-environment.js';
 import { sessionOf } from '../../resources/environments/definition.js';
 import { RunChecking } from './run-checking.js';
+import { RunMcp } from './run-mcp.js';
+import { sharedWith } from './shared-files.js';
 import { RunSecrets } from './run-secrets.js';
 import type { TaskSecrets } from './task-secrets.js';
 import {
@@ -33,6 +40,9 @@ import {
   type MessageInput,
   type TaskInput,
 } from './run-loader.sql.js';
+
+/** Tasks that stand so many below another make none. */
+const MOST_DEPTH = 2;
 
 /** What a run begins with. */
 export interface Loaded {
@@ -63,6 +73,8 @@ export class RunLoader {
     private readonly sandboxes: SandboxSelector,
     private readonly secrets: RunSecrets,
     private readonly checking: RunChecking,
+    private readonly stops: RunStops,
+    private readonly mcp: RunMcp,
   ) {
     this.rules = usageRulesOf(env.file);
     this.web = webOf(env.file) !== null;
@@ -125,7 +137,8 @@ export class RunLoader {
       approvedTools: task.approvedTools,
       whenBlocked: task.whenBlocked,
       untouched,
-      budget: task.budget ?? {},
+      budget: budgetOf(task),
+      ...(task.depth < MOST_DEPTH ? { delegation: this.delegation(run, task, signal) } : {}),
       spent: {
         steps: task.turnSteps,
         tokens: task.turnTokens,
@@ -134,12 +147,13 @@ export class RunLoader {
       },
       files: (task.files ?? []).map(({ path, sha256 }) => ({ path, open: () => this.bytes(run, sha256) })),
       keptFile: (sha256) => this.bytes(run, sha256),
-      project: withFreeNames(task.project ?? []).map(({ name, sha256 }) => ({
-        name,
-        open: () => this.bytes(run, sha256),
-      })),
+      ...sharedWith(task, (sha256) => this.bytes(run, sha256)),
+      commands: { last: task.lastCommand ?? 0, earlier: task.commands ?? [], onStop: this.stops.of(run.taskId) },
       network: task.network,
+      ...this.mcp.of(run, task, signal),
       ...(task.fetched === null ? {} : { web: { fetched: task.fetched } }),
+      ...(task.agent === null ? {} : { instructions: task.agent.instructions }),
+      denied: [...(task.agent?.deny ?? []), ...(task.deniedAbove ?? [])],
       ...(task.environment === null ? {} : { environment: environmentOf(task.environment) }),
       repository: this.repository(run, task, signal),
       storageExhausted: task.above === null ? null : exhaustedText(task.above),
@@ -162,11 +176,26 @@ export class RunLoader {
     return this.checking.of(run, { ...task, ...now }, now.checks, input).checks ?? null;
   }
 
-  private repository({ taskId }: ClaimedRun, { repository, workspace, title }: TaskInput, signal: AbortSignal) {
+  private repository(run: ClaimedRun, { repository, workspace, title }: TaskInput, signal: AbortSignal) {
     if (repository === null || workspace === null) return null;
     const { MAX_UPLOAD_BYTES } = this.env.variables;
-    const about = { taskId, workspace, title, ...repository, push: repository.push ?? null };
-    return new TaskRepository(this.repositories, about, MAX_UPLOAD_BYTES, signal);
+    const about = { taskId: run.taskId, workspace, title, ...repository, push: repository.push ?? null };
+    const { patch = null } = repository;
+    const beginsWith = patch === null ? null : () => this.bytes(run, patch);
+    return new TaskRepository(this.repositories, about, MAX_UPLOAD_BYTES, signal, beginsWith);
+  }
+
+  private delegation(run: ClaimedRun, task: TaskInput, signal: AbortSignal): Delegation {
+    const { made, turnReservedSteps: steps, turnReservedTokens: tokens, turnReservedCostMicros: costMicros } = task;
+    const bytes = (sha256: string) => () => this.bytes(run, sha256);
+    const of: Delegation['of'] = async (call) => {
+      const rows = await retryWhileUnavailable(() => this.database.work.run(OF_CALL(call)), signal);
+      return rows.map((row) => madeTask(row, bytes));
+    };
+    const { work } = this.database;
+    const agent: Delegation['agent'] = (name) =>
+      retryWhileUnavailable(() => agentForTask(work, run.workspaceId, name), signal);
+    return { made, reserved: { steps, tokens, costMicros }, of, agent };
   }
 
   private async bytes({ workspaceId }: ClaimedRun, sha256: string): Promise<Readable> {
@@ -195,18 +224,33 @@ function namesFor({ environment, secretNames }: TaskInput): readonly string[] | 
   return named === undefined ? secretNames : secretNames.filter((name) => named.includes(name));
 }
 
-/** The oldest of equal names keeps it, the others get a number. */
-function withFreeNames<T extends { name: string }>(files: T[]): T[] {
-  const taken = new Set<string>();
-  return files.map((file) => {
-    const name = freeName(file.name, taken);
-    taken.add(name);
-    return { ...file, name };
-  });
+/** While its parent counts on it a task has no more than its share, whatever its own budget was changed to. */
+function budgetOf({ budget, share }: TaskInput): Budget {
+  const own = budget ?? {};
+  if (share === null) return own;
+  const least = (one: number | null | undefined, other: number | null) => Math.min(one ?? Infinity, other ?? Infinity);
+  const costMicros = least(own.maxCost == null ? null : microsOf(own.maxCost), share.costMicros);
+  const [maxSteps, maxTokens] = [least(own.maxSteps, share.steps), least(own.maxTokens, share.tokens)];
+  return {
+    ...own,
+    ...(maxSteps === Infinity ? {} : { maxSteps }),
+    ...(maxTokens === Infinity ? {} : { maxTokens }),
+    ...(costMicros === Infinity ? {} : { maxCost: usd(costMicros) }),
+  };
+}
+
+function madeTask({ baseSha256, ...row }: MadeChild, bytes: (sha256: string) => () => Promise<Readable>): MadeTask {
+  const { id, number, title, status, resultText: text, resultOutput: output, changes } = row;
+  return {
+    ...{ id, number, title, status, text, output, changes, isOver: row.settled || row.released },
+    statusReason: row.statusReason && { ...row.statusReason },
+    base: baseSha256 === null ? null : bytes(baseSha256),
+    files: (row.files ?? []).map(({ name, sha256 }) => ({ name, open: bytes(sha256) })),
+  };
 }
 
 function conversationMessage({ id, role, parts, invocations }: MessageInput, untouched: boolean): ConversationMessage {
-  const told = readLoss(id, parts) ?? readChecks(id, parts);
+  const told = readLoss(id, parts) ?? readChecks(id, parts) ?? readCommands(id, parts);
   if (told !== null) return told;
   const calls = (invocations ?? []).map(toolInvocation);
   // On record as begun, and then blocked: it may begin once more.

@@ -1,5 +1,5 @@
 import { Injectable, Logger } from '@nestjs/common';
-import type { NetworkReport, NetworkUse } from '../../engine/sandbox/sandbox.js';
+import type { NetworkReport, NetworkUse } from '../../engine/sandbox/network/network-use.js';
 import { Chore } from '../../platform/chores/chore.js';
 import { Database } from '../../platform/database/database.js';
 import { COUNT } from '../../resources/network/network-uses.sql.js';

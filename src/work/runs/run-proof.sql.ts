@@ -11,6 +11,7 @@ export interface FactsRow {
   workspace: { id: string; slug: string };
   repository: { url: string; commit: string } | null;
   environment: { slug: string; version: number } | null;
+  agent: { slug: string; version: number } | null;
   checks: CheckFact[];
 }
 
@@ -18,6 +19,7 @@ export const FACTS = sql`
 SELECT t.turn, json_build_object('id', w.id, 'slug', w.slug) AS workspace,
   CASE WHEN t.repository IS NOT NULL THEN json_build_object('url', t.repository ->> 'url', 'commit', t.repository ->> 'commit') END AS repository,
   (SELECT json_build_object('slug', e.slug, 'version', t.environment_version) FROM environments e WHERE e.id = t.environment_id) AS environment,
+  (SELECT json_build_object('slug', g.slug, 'version', t.agent_version) FROM agents g WHERE g.id = t.agent_id) AS agent,
   (SELECT json_agg(json_build_object('name', c.name, 'command', c.command, 'required', c.required, 'phase', c.phase, 'round', c.round,
       'status', c.status, 'exitCode', c.exit_code, 'durationMs', c.duration_ms, 'outputSha256', c.output_sha256,
       'protectedChanged', c.protected_changed, 'protect', c.protect, 'network', c.network)

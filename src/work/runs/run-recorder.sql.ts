@@ -47,7 +47,7 @@ export const fence = <P = None>(
   condition: Fragment<P> | Fragment<None> = raw('true'),
 ) => sql`
 task AS (
-  SELECT id, last_seq, last_event, turn, turn_steps, turn_beyond, created_by, project_id, automation_id, workdir_bytes, folder_ahead, paused, read_upto
+  SELECT id, last_seq, last_event, turn, turn_steps, turn_beyond, created_by, project_id, automation_id, workdir_bytes, folder_ahead, paused, resumes_at, read_upto
   FROM tasks WHERE id = ${TASK_ID} AND status = 'running' AND ${condition} FOR UPDATE),
 ${raw(name)} AS (
   UPDATE runs r SET ${set} FROM task

@@ -16,6 +16,8 @@ import { isBlock } from '../../engine/agent/when-blocked.js';
 import type { ToolResult } from '../../engine/models/conversation.js';
 import { Machine } from '../machines/machine.js';
 import type { ClaimedRun, ActiveRun } from './claimed-run.js';
+import { RunChildren } from './run-children.js';
+import { commandQuery } from './run-commands.sql.js';
 import { RunChecks } from './run-checks.js';
 import { CUT, SUMMARY } from './run-cuts.sql.js';
 import { FencedWrites } from './fenced-writes.js';
@@ -79,6 +81,7 @@ export class RunRecorder {
     private readonly snapshots: RunSnapshots,
     private readonly machine: Machine,
     private readonly checks: RunChecks,
+    private readonly children: RunChildren,
     private readonly models: ModelCatalog,
     private readonly env: Env,
   ) {
@@ -126,25 +129,24 @@ export class RunRecorder {
     const { run } = held;
     switch (outcome.type) {
       case 'completed':
-        await this.writes.fencedInLog(held, COMPLETED({ run, ...folder, outcome, nextRunId: newId() }));
-        return;
+        return void (await this.writes.fencedInLog(held, COMPLETED({ run, ...folder, outcome, nextRunId: newId() })));
       case 'failed': {
         const { code, message, retryable } = outcome;
-        await this.writes.fencedInLog(held, FAILED({ run, ...folder, reason: { code, message, retryable } }));
-        return;
+        return void (await this.writes.fencedInLog(
+          held,
+          FAILED({ run, ...folder, reason: { code, message, retryable } }),
+        ));
       }
+      case 'tasks':
+        return this.children.wait(held, folder);
       case 'question': {
         const { question } = outcome;
-        return this.interaction(
-          { ...held, ...folder },
-          outcome,
-          question.options === null ? 'question' : 'choice',
-          question,
-        );
+        const type = question.options === null ? 'question' : 'choice';
+        return this.interaction({ ...held, ...folder }, outcome, type, question);
       }
       case 'approval': {
-        const { question, grants = null } = outcome;
-        const asked = { question, grants, options: null, multiple: false, allowText: false };
+        const { question, tool, grants = null } = outcome;
+        const asked = { question, tool, grants, options: null, multiple: false, allowText: false };
         return this.interaction({ ...held, ...folder }, outcome, 'approval', asked);
       }
     }
@@ -156,6 +158,8 @@ export class RunRecorder {
         return this.step(held, event);
       case 'begin':
         return this.writes.fenced(held, BEGIN_CALL({ run: held.run, ...event, traceless: TRACELESS }));
+      case 'delegate':
+        return this.children.make(held, event);
       case 'cloned':
         return this.writes.fenced(held, CLONED({ run: held.run, commit: event.commit }));
       case 'changes':
@@ -166,6 +170,12 @@ export class RunRecorder {
         return this.cut(held, event);
       case 'title':
         return this.title(held, event);
+      case 'command_started':
+      case 'command_said':
+      case 'command_ended':
+      case 'command_seen':
+      case 'commands_told':
+        return this.writes.fenced(held, commandQuery(held.run, event));
       case 'check':
       case 'checked':
       case 'checks':
@@ -186,13 +196,8 @@ export class RunRecorder {
   }
 
   private async title(held: ActiveRun, { text, usage, model }: Event<'title'>): Promise<Written> {
-    const about = {
-      run: held.run,
-      messageId: newId(),
-      title: await titleIn(text),
-      ...this.metered(held, usage, model),
-    };
-    return this.writes.fencedInLog(held, TITLE(about));
+    const about = { run: held.run, messageId: newId(), title: await titleIn(text) };
+    return this.writes.fencedInLog(held, TITLE({ ...about, ...this.metered(held, usage, model) }));
   }
 
   private metered({ run }: ActiveRun, usage: ModelUsage, model = run.model) {
@@ -276,9 +281,8 @@ export class RunRecorder {
    */
   async left(run: ClaimedRun, signal: AbortSignal): Promise<void> {
     await this.snapshots.takeOfCancelled({ run, signal });
-    const { taskId } = run;
-    const workdirBytes = await this.folders.measure(taskId);
-    const size = WORKDIR({ taskId, workdirBytes, machineId: this.machine.id });
+    const workdirBytes = await this.folders.measure(run.taskId);
+    const size = WORKDIR({ taskId: run.taskId, workdirBytes, machineId: this.machine.id });
     await this.writes.tried({ run, signal: AbortSignal.timeout(PATIENCE_MS) }, size);
   }
 
@@ -287,10 +291,10 @@ export class RunRecorder {
     { workdirBytes, hasFolder, ...held }: ActiveRun & Folder,
     { messageId, toolCallId }: Outcome<'question' | 'approval'>,
     type: 'question' | 'choice' | 'approval',
-    { grants = null, ...question }: Question & { grants?: string | null },
+    { tool = null, grants = null, ...question }: Question & { tool?: string | null; grants?: string | null },
   ): Promise<void> {
     const ttlSeconds = this.env.variables.INTERACTION_TTL_SECONDS;
-    const asked = { interactionId: newId(), messageId, toolCallId, type, ...question, grants, ttlSeconds };
+    const asked = { interactionId: newId(), messageId, toolCallId, type, ...question, tool, grants, ttlSeconds };
     await this.writes.fencedInLog(held, QUESTION({ run: held.run, workdirBytes, hasFolder, ...asked }));
   }
 }

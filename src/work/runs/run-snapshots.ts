@@ -25,7 +25,7 @@ const FAILED = `${NONE}: taking it failed, and the log of the server says why. T
 /** What nobody names is not counted, and is limited all the same. */
 class LeftTooMuchError extends Error {}
 
-/** Takes the snapshots of a run, when none of its commands is left (reference §22). */
+/** Takes the snapshots of a run: of its end when none of its commands is left, and midway also while some go on and write (reference §22). */
 @Injectable()
 export class RunSnapshots {
   private readonly logger = new Logger(RunSnapshots.name);

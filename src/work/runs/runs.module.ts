@@ -3,6 +3,7 @@ import { Process, Processor } from '@nestjs/bull';
 import { type DynamicModule, Module } from '@nestjs/common';
 import type { Job } from 'bull';
 import { AgentModule } from '../../engine/agent/agent.module.js';
+import { McpModule } from '../../engine/agent/mcp/mcp.module.js';
 import { ModelsModule } from '../../engine/models/models.module.js';
 import type { Env } from '../../platform/config/env.js';
 import { FilesModule } from '../../resources/files/files.module.js';
@@ -28,17 +29,20 @@ import { TrialWork } from '../environments/trial-work.js';
 import { RunLeases } from './run-leases.js';
 import { Reconciler } from './reconciler.js';
 import { ProofsModule } from '../../resources/proofs/proofs.module.js';
+import { RunChildren } from './run-children.js';
 import { RunChecking } from './run-checking.js';
 import { RunChecks } from './run-checks.js';
 import { CheckRunner } from '../../engine/checks/check-runner.js';
 import { RunClaims } from './run-claims.js';
 import { RunDriver } from './run-driver.js';
 import { RunExecutor } from './run-executor.js';
+import { RunMcp } from './run-mcp.js';
 import { RunLoader } from './run-loader.js';
 import { RunNetwork } from './run-network.js';
 import { RunRecorder } from './run-recorder.js';
 import { RunRestore } from './run-restore.js';
 import { RunSecrets } from './run-secrets.js';
+import { RunStops } from './run-stops.js';
 import { RunSnapshots } from './run-snapshots.js';
 import { SnapshotTurns } from './snapshot-turns.js';
 import { SecretsModule } from '../../resources/secrets/secrets.module.js';
@@ -78,6 +82,7 @@ export class RunsModule {
         AgentModule,
         FilesModule,
         MachinesModule,
+        McpModule,
         ModelsModule,
         ProofsModule,
         RepositoriesModule,
@@ -103,14 +108,17 @@ export class RunsModule {
         RunClaims,
         RunLeases,
         RunLoader,
+        RunMcp,
         RunNetwork,
         RunChecks,
+        RunChildren,
         RunRecorder,
         RunDriver,
         RunExecutor,
         RunRestore,
         RunSecrets,
         RunSnapshots,
+        RunStops,
         SnapshotTurns,
         TaskFolders,
         TrialWork,
