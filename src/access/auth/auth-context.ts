@@ -6,8 +6,15 @@ export type Role = 'owner' | 'admin' | 'member' | 'viewer';
 
 interface ActorFields {
   user: { id: string; name: string; email: string | null };
-  /** `exposed`: the kinds of message parts of the workspace's own policy, null for the deployment's. */
-  workspace: { id: string; name: string; slug: string; plan: Plan; exposed: readonly string[] | null };
+  /** `exposed`: the kinds of message parts of the workspace's own policy, null for the deployment's. `defaultAgent`: of tasks that name none. */
+  workspace: {
+    id: string;
+    name: string;
+    slug: string;
+    plan: Plan;
+    exposed: readonly string[] | null;
+    defaultAgent: string | null;
+  };
   role: Role;
   /** What its credential allows; every scope for an actor without one. */
   scopes: readonly Scope[];

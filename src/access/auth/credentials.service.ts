@@ -17,7 +17,7 @@ import { AuthContext } from './auth-context.js';
 const KEY = columns(ApiKey, 'k', ['id', 'name', 'prefix', 'scopes', 'createdAt', 'expiresAt']);
 const MEMBERSHIP = columns(Membership, 'm', ['userId', 'workspaceId', 'role']);
 const USER = columns(User, 'u', ['email', 'kind']);
-const WORKSPACE = columns(Workspace, 'w', ['slug', 'plan', 'transparency']);
+const WORKSPACE = columns(Workspace, 'w', ['slug', 'plan', 'transparency', 'defaultAgent']);
 
 type KeyRow = Json<typeof KEY.row & typeof MEMBERSHIP.row & typeof USER.row & typeof WORKSPACE.row> & {
   /** In hexadecimal digits. */
@@ -127,6 +127,7 @@ function contextOf(row: KeyRow, session: Buffer | null, known: readonly Scope[])
       slug: row.slug,
       plan: row.plan,
       exposed: row.transparency,
+      defaultAgent: row.defaultAgent,
     },
     role: row.role,
     scopes: row.scopes.filter((scope) => known.includes(scope)),

@@ -23,6 +23,8 @@ export class Workspace {
   @Column('text') plan: Plan;
   /** The kinds of message parts that are exposed; null: as the deployment has it (reference §6). */
   @Column('text', { array: true, nullable: true }) transparency: string[] | null;
+  /** The slug of the agent of its tasks that name none; null for none (reference §27.5). */
+  @Column('text', { nullable: true }) defaultAgent: string | null;
   @CreatedAt() createdAt: Date;
   /** What it may use, each in place of its plan's allowance of that window and unit; null: as its plan says (reference §14). */
   @Column('jsonb', { nullable: true }) usageWindows: UsageWindow[] | null;

@@ -21,9 +21,12 @@ export type AutomationDraft = Trigger &
     | 'approvals'
     | 'whenBlocked'
     | 'web'
+    | 'skills'
+    | 'mcpServers'
     | 'budget'
     | 'repository'
     | 'environment'
+    | 'agent'
     | 'checks'
     | 'maxRepairs'
     | 'secrets'
@@ -48,9 +51,12 @@ export function draftOf(given: CreateAutomationDto): AutomationDraft {
     approvals: 'none',
     whenBlocked: 'fail',
     web: null,
+    skills: null,
+    mcpServers: null,
     budget: null,
     repository: null,
     environment: null,
+    agent: null,
     checks: null,
     maxRepairs: null,
     secrets: null,
@@ -75,12 +81,15 @@ function merged(given: ChangeAutomationDto, before: Before): AutomationDraft {
     approvals: replaced(before.approvals, given.approvals) ?? 'none',
     whenBlocked: replaced(before.whenBlocked, given.whenBlocked) ?? 'fail',
     web: replaced(before.web, given.web),
+    skills: replaced(before.skills, given.skills),
+    mcpServers: replaced(before.mcpServers, given.mcpServers),
     budget: replaced(before.budget, given.budget),
     repository: replaced(before.repository, given.repository && asStored(given.repository)),
     environment: replaced(
       before.environment,
       given.environment == null ? given.environment : namedBy(given.environment),
     ),
+    agent: replaced(before.agent, given.agent),
     checks: replaced(before.checks, given.checks && asChecks(given.checks)),
     maxRepairs: replaced(before.maxRepairs, given.maxRepairs),
     secrets: replaced(before.secrets, given.secrets),

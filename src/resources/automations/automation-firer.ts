@@ -139,9 +139,12 @@ export class AutomationFirer {
       approvals,
       whenBlocked,
       web,
+      skills,
+      mcpServers,
       budget,
       repository,
       environment,
+      agent,
       checks,
       maxRepairs,
       now,
@@ -154,19 +157,22 @@ export class AutomationFirer {
     const input = {
       content: file === null ? content : withNotice(content, automation.triggerEvent),
       projectId,
-      approvals,
       whenBlocked,
+      ...(approvals === 'none' ? {} : { approvals }),
       // What an event says others have written: it must find no way out with what the task may read.
-      web: web ?? run.triggerType !== 'event',
+      ...(web === null && run.triggerType !== 'event' ? {} : { web: web ?? false }),
+      ...(skills === null ? {} : { skills }),
+      ...(mcpServers === null ? {} : { mcpServers }),
       ...(model === null ? {} : { model }),
       ...(effort === null ? {} : { effort }),
       ...(budget === null ? {} : { budget }),
       ...(environment === null ? {} : { environment }),
+      ...(agent === null ? {} : { agent }),
       ...(checks === null ? {} : { checks }),
       ...(maxRepairs === null ? {} : { maxRepairs }),
       ...(repository === null ? {} : { repository: forTask(repository, { taskId, now }) }),
     };
-    const source = { taskId, automationId: id, automationRunId: run.id };
+    const source = { taskId, automationId: id, automationRunId: run.id, byEvent: run.triggerType === 'event' };
     await this.tasks.create(this.actor(automation), tx, input, source);
     if (file !== null) {
       const { size, sha256 } = file;
@@ -198,6 +204,7 @@ export class AutomationFirer {
         slug: row.slug,
         plan: row.plan,
         exposed: row.transparency,
+        defaultAgent: row.defaultAgent,
       },
       role,
       scopes: this.extensions.scopes,
@@ -218,6 +225,10 @@ export function reasonOf({ code, message, param }: ApiError): RunReason {
       code: 'environment_gone',
       message: 'The environment of this automation, or that version of it, is not there any more.',
     };
+  }
+  if (param === 'agent') return { code: 'agent_not_available', message };
+  if (param?.startsWith('skills') === true) {
+    return { code: 'skill_gone', message: 'A skill of this automation, or that version of it, is not there any more.' };
   }
   if (param !== 'projectId') return { code, message };
   return { code: 'project_not_visible', message: 'The owner does not see the project of this automation any more.' };

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { AuthContext } from '../../access/auth/auth-context.js';
+import { McpServers } from '../../engine/agent/mcp/mcp-servers.js';
 import { ModelCatalog } from '../../engine/models/model-catalog.js';
 import { checkMaxCost, chooseModel } from '../../engine/models/model-choice.js';
 import { newId } from '../../platform/database/ids.js';
@@ -8,8 +9,10 @@ import { ApiError } from '../../platform/http/api-error.js';
 import { Catalogue } from '../integrations/catalogue/catalogue.js';
 import { checkFilter, FilterError } from '../integrations/filter.js';
 import { HookThread } from '../integrations/hook-thread.js';
+import { holdAgent } from '../agents/find-agent.js';
 import { type EnvironmentChoice, namedBy } from '../environments/environment-choice.dto.js';
 import { holdEnvironment } from '../environments/hold-environment.js';
+import { holdSkills } from '../skills/hold-skills.js';
 import { ProjectsService } from '../projects/projects.service.js';
 import { TaskStarter } from '../tasks/task-starter.js';
 import type { ChangeAutomationDto, CreateAutomationDto } from './automation.dto.js';
@@ -28,6 +31,7 @@ export class AutomationRules {
     private readonly tasks: TaskStarter,
     private readonly catalogue: Catalogue,
     private readonly thread: HookThread,
+    private readonly mcp: McpServers,
   ) {}
 
   /** What needs no look at the automation. Throws 400, before anything is looked up (reference §1). */
@@ -40,9 +44,10 @@ export class AutomationRules {
     if (model != null) chooseModel(this.models, model, effort ?? undefined);
   }
 
-  /** What the whole must be. Throws 400. */
-  checkDraft({ kind, cron, timezone, model, effort, budget }: AutomationDraft, now: Date): void {
+  /** What the whole must be, but for what depends on its agent. Throws 400. */
+  checkDraft({ kind, cron, timezone, model, effort, budget, agent }: AutomationDraft, now: Date): void {
     if (kind === 'recurring') checkSchedule(cron ?? '', timezone ?? 'UTC', now);
+    if (agent !== null && model === null) return;
     if (model !== null || effort !== null) chooseModel(this.models, model ?? undefined, effort ?? undefined);
     checkMaxCost(this.models, model ?? this.models.default().id, budget?.maxCost);
   }
@@ -64,6 +69,32 @@ export class AutomationRules {
     given: EnvironmentChoice | null | undefined,
   ): Promise<void> {
     if (given != null) await holdEnvironment(auth, tx, namedBy(given));
+  }
+
+  /**
+   * That there is the agent that it names, which is not archived until the transaction ends; its model takes the effort, and its budget. Throws 404
+   * with its `param`, and 400.
+   */
+  async checkAgent(
+    auth: AuthContext,
+    tx: UnitOfWork,
+    { agent, model, effort, budget }: AutomationDraft,
+  ): Promise<void> {
+    const held = await holdAgent(auth, tx, agent);
+    if (held === null || model !== null) return;
+    const usual = held.definition.model ?? this.models.default().id;
+    if (effort !== null) chooseModel(this.models, usual, effort);
+    checkMaxCost(this.models, usual, budget?.maxCost);
+  }
+
+  /** That they are open to the workspace. Throws 400. */
+  checkMcpServers(auth: AuthContext, given: string[] | null | undefined): void {
+    if (given != null) this.mcp.check(auth.workspace.slug, given);
+  }
+
+  /** As {@link checkEnvironment}. */
+  async checkSkills(auth: AuthContext, tx: UnitOfWork, given: string[] | null | undefined): Promise<void> {
+    if (given != null) await holdSkills(auth, tx, given);
   }
 
   /** Whether the caller sees the project, which then stays until the transaction ends; true for none. */

@@ -53,16 +53,19 @@ const AUTOMATION = columns(Automation, 'a', [
   'approvals',
   'whenBlocked',
   'web',
+  'skills',
+  'mcpServers',
   'budget',
   'repository',
   'environment',
+  'agent',
   'checks',
   'maxRepairs',
   'triggerEvent',
   'overlap',
 ]);
 const OWNER = columns(User, 'u', ['email']);
-const WORKSPACE = columns(Workspace, 'w', ['slug', 'plan', 'transparency']);
+const WORKSPACE = columns(Workspace, 'w', ['slug', 'plan', 'transparency', 'defaultAgent']);
 
 /** An automation that is to fire, with what decides whether it may. */
 export type FiringAutomation = typeof AUTOMATION.row &

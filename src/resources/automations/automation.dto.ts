@@ -18,7 +18,10 @@ import type { Effort } from '../../engine/models/model-provider.js';
 import { Documented } from '../../platform/http/documented.js';
 import { Name, OptionalNotNull } from '../../platform/http/fields.js';
 import { digits, PageQuery } from '../../platform/http/pages.js';
+import { ChoiceOfAgent } from '../agents/agent-choice.dto.js';
 import { ChoiceOfEnvironment, type EnvironmentChoice } from '../environments/environment-choice.dto.js';
+import { ChoiceOfMcpServers } from '../mcp-servers/mcp-server-choice.dto.js';
+import { ChoiceOfSkills } from '../skills/skill-choice.dto.js';
 import { SecretNames } from '../secrets/secret-names.js';
 import { type CheckDto, DefaultChecks, DefaultMaxRepairs } from '../tasks/checks/checks.dto.js';
 import { RepositoryDto } from '../tasks/repository.dto.js';
@@ -138,6 +141,17 @@ class AutomationOptions {
   })
   web?: boolean | null;
 
+  @ChoiceOfSkills(
+    'The skills of its tasks: each by its name for the newest version at the time when it fires, or as `name@3`. Without it, and null: those that are so by default then; an empty list: none.',
+  )
+  skills?: string[] | null;
+
+  @ChoiceOfMcpServers(
+    'The names of servers of `GET /v1/mcp-servers` whose tools its tasks have; an empty list: none. Without it, and null: those that a task has by default at the time when it fires, but for tasks that an event begins, which have no server that is called by its `url`.',
+    true,
+  )
+  mcpServers?: string[] | null;
+
   @IsOptional()
   @IsInstance(BudgetDto, { message: 'budget must be an object' })
   @ValidateNested({ message: 'budget must be an object' })
@@ -159,6 +173,11 @@ class AutomationOptions {
     'What its tasks work in: the slug of an environment for the newest version at the time when it fires, or `{slug, version}`; null for that of its project.',
   )
   environment?: EnvironmentChoice | null;
+
+  @ChoiceOfAgent(
+    'How its tasks work: `slug` for the newest version of an agent at the time when it fires, `slug@3`, or `slug@stable` for a channel; null for the default agent of the workspace. While the automation is active the agent is not archived.',
+  )
+  agent?: string | null;
 
   @DefaultChecks()
   checks?: CheckDto[] | null;

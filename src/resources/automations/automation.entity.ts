@@ -68,10 +68,16 @@ export class Automation {
   @Column('text', { default: 'fail' }) whenBlocked: WhenBlocked;
   /** Whether agents of its tasks may read pages of the web; null: they may, but for tasks that an event begins. */
   @Column('boolean', { nullable: true }) web: boolean | null;
+  /** Of its tasks, as given; null: those that are so by default when it fires. */
+  @Column('text', { array: true, nullable: true }) skills: string[] | null;
+  /** Of its tasks, as given; null: those that a task has by default when it fires, of an event those in the sandbox. */
+  @Column('text', { array: true, nullable: true }) mcpServers: string[] | null;
   @Column('jsonb', { nullable: true }) budget: Budget | null;
   @Column('jsonb', { nullable: true }) repository: AutomationRepository | null;
   /** That its tasks work in; null for that of their project. */
   @Column('jsonb', { nullable: true }) environment: NamedEnvironment | null;
+  /** Of its tasks, as given: `slug`, `slug@3` or `slug@stable`. Null: the default of its workspace. */
+  @Column('text', { nullable: true }) agent: string | null;
   /** Of its tasks; null: those of their project. */
   @Column('jsonb', { nullable: true }) checks: TaskCheck[] | null;
   @Column('int', { nullable: true }) maxRepairs: number | null;

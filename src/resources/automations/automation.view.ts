@@ -14,6 +14,26 @@ const reason = z.strictObject({
 });
 const upcoming = z.array(timestampSchema).max(5);
 
+/** Of an automation, and of an agent. */
+export const storedRepositorySchema = z.strictObject({
+  url: z.string(),
+  ref: z.string().nullable().describe('A branch, a tag or a commit; null for the default branch.'),
+  push: z
+    .strictObject({
+      branch: z.string().describe('With `{taskId}` and `{date}`, which stand for those of each run.'),
+      pullRequest: z
+        .strictObject({
+          title: z.string().nullable().describe('Null: the title of the task.'),
+          base: z.string().nullable().describe('Null: the branch that was cloned, else the default branch.'),
+          draft: z.boolean(),
+        })
+        .nullable()
+        .describe('Null when none is opened.'),
+    })
+    .nullable()
+    .describe('Where the changes of completed turns go; null when they are not pushed.'),
+});
+
 export const automationSchema = named(
   'Automation',
   z.strictObject({
@@ -35,28 +55,16 @@ export const automationSchema = named(
       .boolean()
       .nullable()
       .describe('Whether agents of its tasks may read pages of the web; null: they may, but for tasks of events.'),
-    budget: budgetSchema.nullable(),
-    repository: z
-      .strictObject({
-        url: z.string(),
-        ref: z.string().nullable().describe('A branch, a tag or a commit; null for the default branch.'),
-        push: z
-          .strictObject({
-            branch: z.string().describe('With `{taskId}` and `{date}`, which stand for those of each run.'),
-            pullRequest: z
-              .strictObject({
-                title: z.string().nullable().describe('Null: the title of the task.'),
-                base: z.string().nullable().describe('Null: the branch that was cloned, else the default branch.'),
-                draft: z.boolean(),
-              })
-              .nullable()
-              .describe('Null when none is opened.'),
-          })
-          .nullable()
-          .describe('Where the changes of completed turns go; null when they are not pushed.'),
-      })
+    skills: z
+      .array(z.string())
       .nullable()
-      .describe('What its tasks work on, as given.'),
+      .describe('Of its tasks, as given; null: those that are so by default when it fires.'),
+    mcpServers: z
+      .array(z.string())
+      .nullable()
+      .describe('Of its tasks, as given; null: those that a task has by default when it fires.'),
+    budget: budgetSchema.nullable(),
+    repository: storedRepositorySchema.nullable().describe('What its tasks work on, as given.'),
     environment: z
       .strictObject({
         slug: z.string(),
@@ -64,6 +72,10 @@ export const automationSchema = named(
       })
       .nullable()
       .describe('What its tasks work in, as given; null: that of its project.'),
+    agent: z
+      .string()
+      .nullable()
+      .describe('How its tasks work, as given: `slug`, `slug@3` or `slug@stable`; null: the default of the workspace.'),
     secrets: z
       .array(z.string())
       .nullable()
@@ -146,9 +158,12 @@ export function automationView(row: ShownAutomation): z.output<typeof automation
     approvals: row.approvals,
     whenBlocked: row.whenBlocked,
     web: row.web,
+    mcpServers: row.mcpServers,
+    skills: row.skills,
     budget: row.budget === null ? null : budgetView(row.budget),
     repository: row.repository,
     environment: row.environment,
+    agent: row.agent,
     checks: row.checks,
     maxRepairs: row.maxRepairs,
     secrets: row.secrets,

@@ -1,5 +1,6 @@
 // Automations: tasks that are made by a schedule, at one time, or when a provider tells of an event.
 import { Module } from '@nestjs/common';
+import { McpModule } from '../../engine/agent/mcp/mcp.module.js';
 import { ModelsModule } from '../../engine/models/models.module.js';
 import { FilesModule } from '../files/files.module.js';
 import { IntegrationsModule } from '../integrations/integrations.module.js';
@@ -13,7 +14,7 @@ import { AutomationsService } from './automations.service.js';
 import { RunRecords } from './run-records.js';
 
 @Module({
-  imports: [FilesModule, IntegrationsModule, ModelsModule, ProjectsModule, TasksModule],
+  imports: [FilesModule, IntegrationsModule, McpModule, ModelsModule, ProjectsModule, TasksModule],
   controllers: [AutomationsController],
   providers: [AutomationsService, AutomationRules, AutomationStates, AutomationFirer, RunRecords],
   exports: [AutomationFirer, RunRecords],

@@ -117,9 +117,17 @@ export class AutomationsService {
     if (!seen) throw notFound('project', 'projectId');
     auth.requireOwnership(before.ownerId, 'automation');
     await this.rules.checkEnvironment(auth, tx, given.environment);
+    await this.rules.checkSkills(auth, tx, given.skills);
+    this.rules.checkMcpServers(auth, given.mcpServers);
     if (Object.values(given).every((value) => value === undefined)) return this.read(tx, id);
     const draft = changedDraft(given, before);
     this.rules.checkDraft(draft, now);
+    if (
+      draft.agent !== null &&
+      [given.agent, given.model, given.effort, given.budget].some((value) => value !== undefined)
+    ) {
+      await this.rules.checkAgent(auth, tx, draft);
+    }
     const derived = await this.derived(auth, tx, before, draft, now);
     const updatedAt = () => 'now()';
     await tx.manager.getRepository(Automation).update({ id }, { ...draft, ...derived, updatedAt });
@@ -138,7 +146,9 @@ export class AutomationsService {
   }
 
   async resume(auth: AuthContext, tx: UnitOfWork, id: string): Promise<ShownAutomation> {
-    await this.states.resume(tx, await this.lockOwn(auth, tx, id), auth.workspace.plan);
+    const automation = await this.lockOwn(auth, tx, id);
+    if (automation.status === 'paused') await this.rules.checkAgent(auth, tx, automation);
+    await this.states.resume(tx, automation, auth.workspace.plan);
     return this.planned(tx, id);
   }
 
@@ -164,6 +174,9 @@ export class AutomationsService {
     const connectionId = await this.states.connectionOf(tx, auth.workspaceId, auth.userId, draft);
     if (!(await this.rules.holdProject(auth, tx, draft.projectId))) throw notFound('project', 'projectId');
     await this.rules.checkEnvironment(auth, tx, draft.environment);
+    await this.rules.checkAgent(auth, tx, draft);
+    await this.rules.checkSkills(auth, tx, draft.skills);
+    this.rules.checkMcpServers(auth, draft.mcpServers);
     await this.states.checkPlan(tx, auth.workspaceId, auth.workspace.plan);
     return { status: 'active', connectionId, nextRunAt: nextRunOf(draft, now) };
   }
@@ -180,7 +193,10 @@ export class AutomationsService {
     if (sameTrigger(before, draft)) return { status: was, connectionId, nextRunAt };
     const bound = await this.states.connectionOf(tx, workspaceId, ownerId, draft);
     const status = was === 'completed' ? 'active' : was;
-    if (was === 'completed') await this.states.checkPlan(tx, workspaceId, auth.workspace.plan);
+    if (was === 'completed') {
+      await this.rules.checkAgent(auth, tx, draft);
+      await this.states.checkPlan(tx, workspaceId, auth.workspace.plan);
+    }
     return { status, connectionId: bound, nextRunAt: status === 'active' ? nextRunOf(draft, now) : null };
   }
 

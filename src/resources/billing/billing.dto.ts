@@ -22,16 +22,18 @@ const Moment = (description: string): PropertyDecorator => {
   };
 };
 
-export class UsageQuery {
-  @IsIn(GROUPINGS, { message: `groupBy must be one of ${GROUPINGS.join(', ')}` })
-  @Documented({ description: 'What a row of the answer stands for.' })
-  groupBy: Grouping = 'day';
-
+export class PeriodQuery {
   @Moment('The beginning; 30 days before the end when not given. A date is its beginning in UTC.')
   from?: string;
 
   @Moment('The end, which is not included; now when not given. A date is included whole.')
   to?: string;
+}
+
+export class UsageQuery extends PeriodQuery {
+  @IsIn(GROUPINGS, { message: `groupBy must be one of ${GROUPINGS.join(', ')}` })
+  @Documented({ description: 'What a row of the answer stands for.' })
+  groupBy: Grouping = 'day';
 }
 
 /** From `from` on, and before `to`. */
@@ -41,7 +43,7 @@ export interface Period {
 }
 
 /** The period of a query. Throws 400 `invalid_query` when it is longer than 366 days or ends before it begins. */
-export function periodOf({ from, to }: Pick<UsageQuery, 'from' | 'to'>, now: Date): Period {
+export function periodOf({ from, to }: PeriodQuery, now: Date): Period {
   const end = to === undefined ? now : endOf(to);
   const start = (from === undefined ? null : momentOf(from)) ?? new Date(end.getTime() - DEFAULT_DAYS * DAY_MS);
   if (start > end) {

@@ -23,6 +23,8 @@ export interface Definition {
   onFailure: OnFailure;
   /** Of tasks that have none from elsewhere; an empty list is none. Absent: it says nothing of them. */
   checks?: Check[];
+  /** Names. Absent: it says nothing of them. */
+  mcpServers?: string[];
   /** As of tasks. Absent: it says nothing of that. */
   maxRepairs?: number;
 }

@@ -1,5 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { isDeepStrictEqual } from 'node:util';
+import type { AuthContext } from '../../access/auth/auth-context.js';
+import { McpServers } from '../../engine/agent/mcp/mcp-servers.js';
 import { RepositoryRules } from '../../engine/repositories/repository-rules.js';
 import { sandboxLimitsOf } from '../../platform/config/config-file.js';
 import { Env } from '../../platform/config/env.js';
@@ -36,6 +38,7 @@ export class EnvironmentRules {
   constructor(
     private readonly env: Env,
     private readonly repositories: RepositoryRules,
+    private readonly mcp: McpServers,
   ) {
     this.hosts = env.file.sandbox?.allowHosts ?? [];
     this.limits = sandboxLimitsOf(env.file);
@@ -45,11 +48,12 @@ export class EnvironmentRules {
    * The definition with what is given in place of what was before; fields that are not given stay. Throws 400 `invalid_field`,
    * `host_not_allowed` and `repository_not_allowed`, with the path of the field.
    */
-  async checked(given: Given, before: Definition = NOTHING): Promise<Definition> {
+  async checked({ workspace }: AuthContext, given: Given, before: Definition = NOTHING): Promise<Definition> {
     const { repository, setup, variables, allowHosts, secrets, tools, resources, refresh, onFailure } = given;
     if (variables !== undefined) checkVariables(variables);
     if (allowHosts !== undefined) this.checkHosts(allowHosts);
     if (tools !== undefined) this.checkTools(tools);
+    if (given.mcpServers != null) this.mcp.check(workspace.slug, given.mcpServers);
     const definition: Definition = {
       repository: repository === undefined ? before.repository : await this.repository(repository),
       setup: setup ?? before.setup,
@@ -60,7 +64,7 @@ export class EnvironmentRules {
       resources: resources === undefined ? before.resources : this.resources(resources),
       refresh: refresh ?? before.refresh,
       onFailure: onFailure ?? before.onFailure,
-      ...checksOf(given, before),
+      ...saidOf(given, before),
     };
     if (variables !== undefined || secrets !== undefined) checkNames(definition);
     if (typeof definition.refresh === 'object' && definition.repository === null) {
@@ -119,10 +123,18 @@ function checkNames({ variables, secrets }: Definition): void {
 }
 
 /** Null takes away what was before. */
-function checksOf({ checks, maxRepairs }: Given, before: Definition): Pick<Definition, 'checks' | 'maxRepairs'> {
+function saidOf(
+  { checks, maxRepairs, mcpServers }: Given,
+  before: Definition,
+): Pick<Definition, 'checks' | 'maxRepairs' | 'mcpServers'> {
+  const servers = mcpServers === undefined ? before.mcpServers : mcpServers;
   const list = checks === undefined ? before.checks : checks && asChecks(checks);
   const repairs = maxRepairs === undefined ? before.maxRepairs : maxRepairs;
-  return { ...(list != null && { checks: list }), ...(repairs != null && { maxRepairs: repairs }) };
+  return {
+    ...(list != null && { checks: list }),
+    ...(repairs != null && { maxRepairs: repairs }),
+    ...(servers != null && { mcpServers: servers }),
+  };
 }
 
 /** Whether two definitions are the same environment, whatever the order of their keys. */

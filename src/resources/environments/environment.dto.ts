@@ -17,6 +17,7 @@ import {
 import { Documented, type JsonSchema } from '../../platform/http/documented.js';
 import { Name, OptionalNotNull } from '../../platform/http/fields.js';
 import { SecretNames } from '../secrets/secret-names.js';
+import { ChoiceOfMcpServers } from '../mcp-servers/mcp-server-choice.dto.js';
 import { type CheckDto, DefaultChecks, DefaultMaxRepairs } from '../tasks/checks/checks.dto.js';
 import { ClonedRepositoryDto } from '../tasks/repository.dto.js';
 import { type OnFailure, ON_FAILURE, type Refresh } from './definition.js';
@@ -219,6 +220,12 @@ class EnvironmentOptions {
 
   @DefaultMaxRepairs()
   maxRepairs?: number | null;
+
+  @ChoiceOfMcpServers(
+    'The names of servers of `GET /v1/mcp-servers` whose tools tasks have that get none from elsewhere; an empty list: none. Null takes them away: tasks have those that are so by default.',
+    true,
+  )
+  mcpServers?: string[] | null;
 }
 
 const NAME = 'What people call it.';

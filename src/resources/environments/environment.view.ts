@@ -25,6 +25,10 @@ const definitionShape = {
   onFailure: z.enum(ON_FAILURE).describe('What a task does when the build fails.'),
   checks: defaultChecksSchema,
   maxRepairs: defaultRepairsSchema,
+  mcpServers: z
+    .array(z.string())
+    .nullable()
+    .describe('Servers whose tools tasks have that get none from elsewhere; null: it says nothing of them.'),
 };
 
 export const environmentSchema = named(
@@ -74,9 +78,9 @@ export const environmentAnswer = named('EnvironmentResponse', z.strictObject({ e
 export const versionAnswer = named('EnvironmentVersionResponse', z.strictObject({ version: versionSchema }));
 
 function definitionView({ resources, ...definition }: Definition) {
-  const { checks = null, maxRepairs = null } = definition;
+  const { checks = null, maxRepairs = null, mcpServers = null } = definition;
   const { memoryBytes = null, diskBytes = null, wallClockSeconds = null } = resources;
-  return { ...definition, checks, maxRepairs, resources: { memoryBytes, diskBytes, wallClockSeconds } };
+  return { ...definition, checks, maxRepairs, mcpServers, resources: { memoryBytes, diskBytes, wallClockSeconds } };
 }
 
 /** An environment as clients see it (reference §25). */

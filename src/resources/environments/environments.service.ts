@@ -77,7 +77,7 @@ export class EnvironmentsService {
   async create(auth: AuthContext, tx: UnitOfWork, given: CreateEnvironmentDto): Promise<EnvironmentRow> {
     requireWriter(auth);
     const { slug, name = slug, ...options } = given;
-    const definition = await this.rules.checked(options);
+    const definition = await this.rules.checked(auth, options);
     await tx.run(LOCK_WORKSPACE({ auth }));
     await checkOthers(auth, tx, slug);
     const { workspaceId, userId: createdById } = auth;
@@ -93,7 +93,7 @@ export class EnvironmentsService {
     const before = await read(auth, tx, slug);
     requireWriter(auth);
     const { name = before.name, ...options } = given;
-    const definition = await this.rules.checked(options, before.definition);
+    const definition = await this.rules.checked(auth, options, before.definition);
     const same = isSame(definition, before.definition);
     if (same && name === before.name) return before;
     const version = same ? before.version : before.version + 1;
@@ -108,8 +108,12 @@ export class EnvironmentsService {
     const [before] = await tx.run(LOCK_TO_DELETE({ auth, slug }));
     if (before === undefined) return missing();
     requireWriter(auth);
-    if ((await tx.run(IN_USE({ id: before.id }))).length > 0) {
-      const message = 'A task that has not ended works in this environment; cancel it, or wait until it has ended.';
+    const [use] = await tx.run(IN_USE({ auth, id: before.id, slug }));
+    if (use !== undefined) {
+      const message =
+        use.by === 'task'
+          ? 'A task that has not ended works in this environment; cancel it, or wait until it has ended.'
+          : `The agent ${use.name ?? ''} names this environment; change or archive the agent first.`;
       throw new ApiError('environment_in_use', message);
     }
     await tx.manager.getRepository(Environment).delete({ id: before.id });

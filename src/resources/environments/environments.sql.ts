@@ -4,6 +4,7 @@ import { WORKSPACE } from '../../access/auth/visibility.js';
 import { columns } from '../../platform/database/columns.js';
 import { int, intOrNull, sql, text, uuid } from '../../platform/database/sql.js';
 import { newestFirst } from '../../platform/http/pages.js';
+import { TAKEN } from '../agents/named-by-agents.sql.js';
 import { Environment, EnvironmentBuild, EnvironmentVersion } from './environment.entity.js';
 
 const ENVIRONMENT = columns(Environment, 'e', ['id', 'slug', 'name', 'version', 'createdById', 'createdAt', 'updatedAt']); // prettier-ignore
@@ -38,9 +39,12 @@ SELECT count(*)::int AS count, coalesce(bool_or(e.slug = ${SLUG}), false) AS tak
   taken: boolean;
 }>();
 
-/** A row when a task that has not ended works in it. */
+/** By what it is used: a task that has not ended, or a version of an agent that new tasks may have. */
 export const IN_USE = sql`
-SELECT 1 FROM tasks t WHERE t.environment_id = ${uuid('id')} AND t.status NOT IN ('completed', 'failed', 'cancelled') LIMIT 1`.rows();
+SELECT 'task' AS by, NULL AS name FROM tasks t WHERE t.environment_id = ${uuid('id')} AND t.status NOT IN ('completed', 'failed', 'cancelled')
+UNION ALL
+SELECT 'agent', a.name FROM ${TAKEN} AND v.definition -> 'environment' ->> 'slug' = ${SLUG}
+LIMIT 1`.rows<{ by: 'task' | 'agent'; name: string | null }>();
 
 /** For a new task: until the transaction ends it does not go, nor any version of it. The row alone, as {@link LOCK_TO_CHANGE}. `version`: the newest. */
 export const HOLD =

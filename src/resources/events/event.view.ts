@@ -1,6 +1,6 @@
 // Events as clients see them (reference §17).
 import { z } from 'zod';
-import { AUTOMATION_EVENTS, CHECK_EVENTS, STATUS_EVENTS } from '../../platform/events/event-types.js';
+import { AUTOMATION_EVENTS, CHECK_EVENTS, MOVES, STATUS_EVENTS } from '../../platform/events/event-types.js';
 import { idSchema, named, personSchema, timestampSchema, timestampView, widened } from '../../platform/http/schema.js';
 import { fileSchema, fileView } from '../files/file.view.js';
 import type { TaskEventView } from '../tasks/events/task-events.js';
@@ -11,6 +11,8 @@ import {
   partSchema,
   resultViews,
 } from '../tasks/messages/message.view.js';
+import { COMMAND_STATUSES } from '../../engine/agent/commands/agent-command.js';
+import { commandIdSchema } from '../tasks/commands/task-command.view.js';
 import { CHECK_PHASES, CHECK_STATUSES } from '../../engine/checks/check.js';
 import { TASK_STATUSES } from '../tasks/task-status.js';
 import {
@@ -33,6 +35,8 @@ export const TASK_TYPES = [
   'interaction.created',
   'interaction.settled',
   ...CHECK_EVENTS,
+  'command.started',
+  'command.ended',
 ] as const;
 
 const metadata = z.record(z.string(), z.string());
@@ -55,20 +59,20 @@ const ofCheck = { name: z.string(), phase: z.enum(CHECK_PHASES), round: z.int().
 const event = <const T extends readonly [string, ...string[]], D extends z.ZodType>(id: string, types: T, data: D) =>
   named(id, z.strictObject({ ...ofTask, type: z.enum(types), data }));
 
+const ofStatus = {
+  status: z.enum(TASK_STATUSES),
+  statusReason: statusReasonSchema.nullable(),
+  projectId,
+  source: sourceSchema,
+  metadata,
+  usage: usageSchema.nullable().describe('Null for a task that is older than its events.'),
+  interactionId: idSchema.nullable(),
+};
+const parentTaskId = idSchema.nullable().describe('The task whose agent has made it; null of all others.');
+
 const taskEvents = [
-  event(
-    'TaskStatusEvent',
-    STATUS_EVENTS,
-    z.strictObject({
-      status: z.enum(TASK_STATUSES),
-      statusReason: statusReasonSchema.nullable(),
-      projectId,
-      source: sourceSchema,
-      metadata,
-      usage: usageSchema.nullable().describe('Null for a task that is older than its events.'),
-      interactionId: idSchema.nullable(),
-    }),
-  ),
+  event('TaskCreatedEvent', ['task.created'], z.strictObject({ ...ofStatus, parentTaskId })),
+  event('TaskStatusEvent', MOVES, z.strictObject(ofStatus)),
   event('TaskUpdatedEvent', ['task.updated'], z.strictObject({ changed: z.array(z.string()), projectId, metadata })),
   event('MessageEvent', ['message.created', 'message.completed'], z.strictObject({ message: messageSchema, usage: callUsage })),
   event('MessageWithdrawnEvent', ['message.withdrawn'], z.strictObject({ messageId: idSchema, by: personSchema.nullable() })),
@@ -97,13 +101,20 @@ const taskEvents = [
       durationMs: z.int().min(0),
     }),
   ),
+  event('CommandStartedEvent', ['command.started'], z.strictObject({ commandId: commandIdSchema, toolCallId: z.string() })),
+  event(
+    'CommandEndedEvent',
+    ['command.ended'],
+    z.strictObject({ commandId: commandIdSchema, status: z.enum(COMMAND_STATUSES), exitCode: z.int().nullable() }),
+  ),
 ] as const; // prettier-ignore
 
 const workspaceEvents = [
   taskEvents[0],
   taskEvents[1],
-  taskEvents[8],
+  taskEvents[2],
   taskEvents[9],
+  taskEvents[10],
   event('TaskDeletedEvent', ['task.deleted'], z.strictObject({ projectId, source: sourceSchema })),
   named(
     'AutomationEvent',
@@ -187,8 +198,12 @@ function dataOf(news: TaskEventView, context: MessageViewContext): object | null
     const { interactionId, outcome, by } = news;
     return { interactionId, outcome, by };
   }
-  return news.data;
+  return news.type.startsWith('command.') && !context.transparency.tool_activity ? null : withParent(news);
 }
+
+/** What an event says. The beginnings of tasks that are older than tasks of tasks do not say who made them: nobody's agent did. */
+const withParent = ({ type, data }: { type: string; data: object }): object =>
+  type === 'task.created' ? { parentTaskId: null, ...data } : data;
 
 /** What `/v1/events` has of an event. */
 export interface WorkspaceNews {
@@ -204,7 +219,12 @@ export interface WorkspaceNews {
 export function workspaceEventView(news: WorkspaceNews): z.output<typeof workspaceEventSchema> {
   const { id, type, seq, taskId, createdAt, data } = news;
   const { createdBy: _inside, ...shown } = data;
-  return { id, type, seq, taskId, createdAt: timestampView(createdAt), data: shown } as z.output<
-    typeof workspaceEventSchema
-  >;
+  return {
+    id,
+    type,
+    seq,
+    taskId,
+    createdAt: timestampView(createdAt),
+    data: withParent({ type, data: shown }),
+  } as z.output<typeof workspaceEventSchema>;
 }

@@ -16,6 +16,7 @@ const UPDATE = z.union([
   z.object({ ...at, kinds: z.array(KIND).min(1) }),
   z.object({ ...at, toolCallId: z.string(), stream: STREAM }),
   z.object({ ...CHECK, ...more, stream: STREAM }),
+  z.object({ commandId: z.string(), ...more }),
   z.object({ messageId: z.string(), discarded: z.literal(true) }),
 ]);
 
@@ -24,6 +25,7 @@ export type Delta =
   | { type: 'message.delta'; messageId: string; index: number; part: 'text' | 'reasoning'; offset: number; delta: string }
   | { type: 'tool.progress'; messageId: string; toolCallId: string; stream: string; offset: number; delta: string }
   | { type: 'tool.progress'; check: string; phase: CheckPhase; round: number; stream: string; offset: number; delta: string }
+  | { type: 'command.output'; commandId: string; offset: number; delta: string }
   | { type: 'message.discarded'; messageId: string }; // prettier-ignore
 
 /**
@@ -71,6 +73,7 @@ export class LiveUpdates {
         ...rest,
       }));
     }
+    if ('commandId' in data) return this.output(data, policy);
     const { messageId } = data;
     if ('kinds' in data) {
       const part = data.kinds.at(-1);
@@ -81,6 +84,17 @@ export class LiveUpdates {
     const { toolCallId, stream } = data;
     if (!policy.tool_activity || this.told.has(toolCallId)) return [];
     return this.rest(`${toolCallId} ${stream}`, data, (rest) => ({ type: 'tool.progress', messageId, toolCallId, stream, ...rest })); // prettier-ignore
+  }
+
+  /** Of what a command has said only the end is at hand: where something is missing before it, the offset says so. */
+  private output(
+    { commandId, offset, delta }: { commandId: string; offset: number; delta: string },
+    policy: Transparency,
+  ): Delta[] {
+    if (!policy.tool_activity || this.told.has(commandId)) return [];
+    const key = `${commandId} output`;
+    if (offset > (this.shownOf.get(key) ?? 0)) this.shownOf.set(key, offset);
+    return this.rest(key, { offset, delta }, (rest) => ({ type: 'command.output', commandId, ...rest }));
   }
 
   /** What of an update was not shown yet; nothing when something before it is missing. */
@@ -107,6 +121,8 @@ export class LiveUpdates {
 /** The id of what an event replaces. */
 function replacedBy({ type, data }: Batch['shown'][number]['event']): string | undefined {
   if (type === 'check.completed') return checkId(data as unknown as CheckRef);
+  if (type === 'command.started') return undefined;
+  if (type === 'command.ended') return (data as { commandId: string }).commandId;
   const { message, toolCallId } = data as { message?: { id: string; role: string }; toolCallId?: string };
   return message?.role === 'assistant' ? message.id : toolCallId;
 }

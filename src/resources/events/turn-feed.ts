@@ -1,11 +1,11 @@
-import { STATUS_EVENTS } from '../../platform/events/event-types.js';
+import { MOVES } from '../../platform/events/event-types.js';
 import { isFinal } from '../tasks/task-status.js';
 import type { EventReads } from './event-reads.js';
 import type { Batch, Ending } from './feed.js';
 import { TaskFeed, type TaskFeedOptions } from './task-feed.js';
 import { TURN_AFTER } from './turn.sql.js';
 
-const STATUS_TYPES: readonly string[] = STATUS_EVENTS.filter((type) => type !== 'task.created');
+const STATUS_TYPES: readonly string[] = MOVES;
 /** What a turn is made of, and what ends it. */
 const TYPES = ['message.created', 'message.completed', 'tool.completed', 'interaction.created', 'interaction.settled', ...STATUS_TYPES]; // prettier-ignore
 

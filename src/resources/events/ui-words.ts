@@ -12,7 +12,7 @@ import { UiStep } from './ui-step.js';
 const FINISH: Record<string, string> = { completed: 'stop', failed: 'error', awaiting_input: 'tool-calls' };
 
 /** What is said of messages. */
-type Said = Exclude<Delta, { type: 'tool.progress' }>;
+type Said = Exclude<Delta, { type: 'tool.progress' | 'command.output' }>;
 
 /**
  * A turn as one message of the AI SDK: its UI message stream v1, which `useChat` reads (reference §17). What was said cannot be taken
@@ -50,7 +50,9 @@ export class UiWords implements Words {
   }
 
   update(update: LiveUpdate): string {
-    const shown = this.updates.shown(update).filter((one) => one.type !== 'tool.progress');
+    const shown = this.updates
+      .shown(update)
+      .filter((one) => one.type !== 'tool.progress' && one.type !== 'command.output');
     return written(shown.flatMap((one) => this.delta(one)));
   }
 

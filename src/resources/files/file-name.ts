@@ -43,8 +43,13 @@ export function freeName(name: string, taken: Pick<ReadonlySet<string>, 'has'>, 
  */
 export function attachment(name: string): string {
   const plain = name.replace(/[^\x20-\x7e]|["\\%]/gu, '_');
+  return `attachment; filename="${plain}"; ${extendedName(name)}`;
+}
+
+/** The parameter `filename*` (RFC 8187). */
+export function extendedName(name: string): string {
   const encoded = encodeURIComponent(name).replace(/['()*]/g, (c) => `%${c.charCodeAt(0).toString(16).toUpperCase()}`);
-  return `attachment; filename="${plain}"; filename*=UTF-8''${encoded}`;
+  return `filename*=UTF-8''${encoded}`;
 }
 
 function lastSegment(path: string | null | undefined): string {

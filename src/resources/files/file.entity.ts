@@ -14,7 +14,7 @@ import { Task } from '../tasks/task.entity.js';
 // What is left of deleted projects, by workspace, in the same order.
 @Index('files_ungrouped_page', { synchronize: false })
 @Index('files_attachment_path', ['taskId', 'path'], { unique: true, where: 'path IS NOT NULL' })
-@Check('files_origin_check', `origin IN ('attachment', 'task', 'project', 'shown')`)
+@Check('files_origin_check', `origin IN ('attachment', 'task', 'project', 'shown', 'skill')`)
 export class StoredFile {
   @Id() id: string;
   @ForeignKey(() => Workspace, { onDelete: 'CASCADE' })
@@ -27,8 +27,8 @@ export class StoredFile {
   @ForeignKey(() => Project, { onDelete: 'SET NULL' })
   @Column('uuid', { nullable: true })
   projectId: string | null;
-  /** `shown`: what a result shows to the model. No client sees it. */
-  @Column('text') origin: 'attachment' | 'task' | 'project' | 'shown';
+  /** `shown`: what a result shows to the model; `skill`: the zip of one. No client sees either. */
+  @Column('text') origin: 'attachment' | 'task' | 'project' | 'shown' | 'skill';
   @Column('text') name: string;
   /** Where an attachment lies in the workdir. */
   @Column('text', { nullable: true }) path: string | null;

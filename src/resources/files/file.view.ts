@@ -42,8 +42,8 @@ export function fileView(row: FileRow, origin: string): z.output<typeof fileSche
     mediaType: row.mediaType,
     size: row.size,
     sha256: row.sha256,
-    // No statement gives a view one that is shown to a model alone.
-    origin: row.origin as Exclude<FileRow['origin'], 'shown'>,
+    // No statement gives a view another one.
+    origin: row.origin as Exclude<FileRow['origin'], 'shown' | 'skill'>,
     taskId: row.taskId,
     projectId: row.projectId,
     createdBy: { id: row.createdById, name: row.createdByName },

@@ -26,8 +26,8 @@ export type FileRow = typeof FILE.row & { createdByName: string };
 /** Files `f` as {@link FileRow}s; joins and conditions follow. */
 export const SELECT_FILE = sql`SELECT ${FILE}, u.name AS "createdByName" FROM files f JOIN users u ON u.id = f.created_by`;
 
-/** What is kept for a model alone is no file for clients. */
-const IS_FILE = raw(`f.origin <> 'shown'`);
+/** What is kept for a model alone, or for a skill, is no file for clients. */
+const IS_FILE = raw(`f.origin NOT IN ('shown', 'skill')`);
 
 /** One that the caller sees: who sees a task sees its files (reference §3). */
 const SEEN = sql`LEFT JOIN tasks t ON t.id = f.task_id

@@ -59,19 +59,22 @@ export class UploadsService {
   /**
    * Reads a form with one file and stores its bytes, outside of any transaction; then `keep` writes the row that points at them.
    * Throws as {@link readFilePart} and {@link FileStorage.put} do, and `storage_exhausted` for what does not fit.
+   * @param own a limit that is narrower than that of all files.
    */
   async receive<T>(
     { workspace }: AuthContext,
     request: IncomingMessage,
-    keep: (stored: PutFile & { name: string }) => Promise<T>,
+    keep: (stored: PutFile & { name: string; sentAs: string | null }) => Promise<T>,
+    own: Room = this.quota.most,
   ): Promise<T> {
     const length = request.headers['content-length'];
     const [size, what] = length === undefined ? [null, null] : [Number(length), `an upload of ${length} bytes`];
     const kept = await this.quota.room(workspace.id, workspace.plan, size, what);
     try {
-      const stored = await this.read(request, kept, async ({ content, declaredType, name }) => {
-        const named = { name: uploadName(name) };
-        const { maxBytes, tooLong } = kept;
+      const narrow = own.maxBytes < kept.maxBytes ? own : kept;
+      const stored = await this.read(request, narrow, async ({ content, declaredType, name }) => {
+        const named = { name: uploadName(name), sentAs: name };
+        const { maxBytes, tooLong } = narrow;
         return { ...(await this.storage.put(workspace.id, content, { maxBytes, tooLong, declaredType })), ...named };
       });
       return await keep(stored);

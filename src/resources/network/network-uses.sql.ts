@@ -1,4 +1,4 @@
-import type { NetworkUse } from '../../engine/sandbox/sandbox.js';
+import type { NetworkUse } from '../../engine/sandbox/network/network-use.js';
 import { columns } from '../../platform/database/columns.js';
 import { int, intOrNull, jsonb, sql, textOrNull, uuid } from '../../platform/database/sql.js';
 import { NetworkUseCount } from './network-use.entity.js';

@@ -43,7 +43,8 @@ export class ProjectFilesController {
   @Post()
   @Endpoint({
     summary: 'Add a file to a project',
-    description: 'The tasks of the project see it, read-only, in `/project`.',
+    description:
+      'The tasks of the project see it, read-only, in `/project`. One that is sent under the name `skills/NAME/…`, with a path, belongs to a skill: they see it in `/skills`.',
     answer: z.strictObject({ file: fileSchema }),
     policy: 'file_upload',
     stores: 'file',

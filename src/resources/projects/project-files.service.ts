@@ -15,6 +15,7 @@ import { byCreation, newestFirst, type PageRequest } from '../../platform/http/p
 import { Transactions } from '../../platform/database/transactions.js';
 import type { UnitOfWork } from '../../platform/database/unit-of-work.js';
 import { isUuid, newId } from '../../platform/database/ids.js';
+import { skillPath } from './project-skills.js';
 import { ProjectsService } from './projects.service.js';
 
 // Locks are taken in the order membership, project, file.
@@ -74,7 +75,8 @@ export class ProjectFilesService {
     return this.uploads.receive(auth, request, async (stored) => {
       const { limits } = this.quota;
       const row = await this.transactions.open(async (tx) => {
-        const [made] = await tx.run(ADD({ auth, limits, projectId, id: newId(), ...stored }));
+        const name = skillPath(stored.sentAs) ?? stored.name;
+        const [made] = await tx.run(ADD({ auth, limits, projectId, id: newId(), ...stored, name }));
         if (made !== undefined) await recordStream(tx, request, 'file.create', { type: 'file', id: made.id });
         return made;
       });

@@ -33,6 +33,7 @@ export interface ProofFacts {
   /** Of the patch that the checks began with, in hexadecimal; null where nothing was changed, or without a repository. */
   patchSha256: string | null;
   environment: { slug: string; version: number } | null;
+  agent: { slug: string; version: number } | null;
   /** In the order in which they ran: `before`, then each round. */
   checks: readonly CheckFact[];
   /** Of the checks that the result is made of: others were taken away during the turn. */

@@ -64,11 +64,16 @@ describe('The statement of a proof (reference §26)', () => {
   });
 
   it('says with what the checks ran', () => {
-    const { configuration } = of({ model: 'acme/large 2', environment: null }).predicate;
+    const { configuration } = of({
+      model: 'acme/large 2',
+      environment: null,
+      agent: { slug: 'reviewer', version: 3 },
+    }).predicate;
     expect(configuration).toEqual([
       { name: 'check/test', digest: { sha256: sha256('npm test') }, content: Buffer.from('npm test').toString('base64'), mediaType: 'text/x-shellscript', annotations: { required: true, protect: ['test/**', 'package.json'], network: false } },
       { name: 'check/lint', digest: { sha256: sha256('npm run lint') }, content: Buffer.from('npm run lint').toString('base64'), mediaType: 'text/x-shellscript', annotations: { required: false, protect: [], network: false } },
       { name: 'repository', uri: `git+https://github.com/acme/sum.git@${COMMIT}`, digest: { gitCommit: COMMIT } },
+      { name: 'instructions', uri: 'millwright:agent/reviewer@3' },
       { name: 'agent', uri: 'pkg:generic/millwright@0.1.0' },
       { name: 'model', uri: 'millwright:model/acme%2Flarge%202' },
     ]); // prettier-ignore

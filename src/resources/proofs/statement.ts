@@ -51,7 +51,7 @@ function subjectsOf({ patchSha256, repository, workdirSha256 }: ProofFacts) {
 }
 
 /** What the checks ran with, as in-toto's ResourceDescriptors. */
-function configurationOf({ checks, repository, environment, model }: ProofFacts, version: string) {
+function configurationOf({ checks, repository, environment, agent, model }: ProofFacts, version: string) {
   const commands = [...new Map(checks.map((check) => [check.name, check])).values()];
   return [
     ...commands.map(({ name, command, required, protect, network }) => ({
@@ -63,6 +63,7 @@ function configurationOf({ checks, repository, environment, model }: ProofFacts,
     })),
     ...(repository === null ? [] : [{ name: 'repository', uri: `git+${repository.url}@${repository.commit}`, digest: { gitCommit: repository.commit } }]),
     ...(environment === null ? [] : [{ name: 'environment', uri: `millwright:environment/${environment.slug}@${environment.version}` }]),
+    ...(agent === null ? [] : [{ name: 'instructions', uri: `millwright:agent/${agent.slug}@${agent.version}` }]),
     { name: 'agent', uri: `pkg:generic/millwright@${version}` },
     { name: 'model', uri: `millwright:model/${encodeURIComponent(model)}` },
   ];

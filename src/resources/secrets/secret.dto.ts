@@ -1,6 +1,5 @@
 import { IsIn, IsOptional, IsString, Matches, MaxLength, ValidateBy } from 'class-validator';
 import { COMMAND_VARIABLES } from '../../engine/sandbox/drivers/root-folder.js';
-import { MARK } from '../../engine/sandbox/launch/command.js';
 import { NETWORK_VARIABLES } from '../../engine/sandbox/network/inside.js';
 import { SHORTEST } from '../../engine/sandbox/network/mask.mjs';
 import { Documented } from '../../platform/http/documented.js';
@@ -14,7 +13,7 @@ const VALUE = /^[\x21-\x7e]([\x20-\x7e]*[\x21-\x7e])?$/;
 
 /** What the sandbox sets by itself, and what decides which programs run and whom they trust. */
 const TAKEN = new Set([
-  ...['PATH', 'HOME', 'SHELL', 'USER', 'TMPDIR', 'PROJECT_DIR', 'BASH_ENV', 'ENV', 'IFS', 'SSL_CERT_DIR', MARK],
+  ...['PATH', 'HOME', 'SHELL', 'USER', 'TMPDIR', 'PROJECT_DIR', 'BASH_ENV', 'ENV', 'IFS', 'SSL_CERT_DIR'],
   ...Object.keys(COMMAND_VARIABLES),
   ...Object.keys(NETWORK_VARIABLES),
 ]);

@@ -11,10 +11,11 @@ import {
   uuidOrNull,
   uuids,
 } from '../../platform/database/sql.js';
+import { lockFamilies } from './children/children.sql.js';
 import { closedNews, COUNT_NEWS, PLACE, recordNews } from './events/record.sql.js';
 import { Run } from './run.entity.js';
+import { sourceType } from './source-type.js';
 import { OPEN_RUN, statusesBefore, type StatusReason } from './task-status.js';
-import { Task } from './task.entity.js';
 
 /**
  * Two CTEs that close the calls without a result, and the messages that hold them, of the tasks that `tasks` selects: on
@@ -29,6 +30,17 @@ closed_calls AS (
 closed_messages AS (
   UPDATE messages m SET status = 'complete' WHERE m.task_id IN (${tasks}) AND m.status = 'in_progress'
   RETURNING m.task_id, m.id, m.seq)`;
+
+/** CTEs that end the commands of these tasks which still run: what is left of a run that was taken from its worker. */
+export const endCommands = <P>(tasks: Fragment<P>, status: 'stopped' | 'lost') => sql`
+ended_commands AS (
+  UPDATE task_commands c SET status = '${raw(status)}', ended_at = clock_timestamp()
+  WHERE c.task_id IN (${tasks}) AND c.status = 'running' RETURNING c.task_id, c.number, c.status)`;
+
+/** The news of {@link endCommands}, for {@link recordNews}. */
+export const ENDED_COMMANDS: Fragment<None> = raw(`
+SELECT c.task_id, 0 AS place, c.number AS nth, 'command.ended' AS type, NULL::uuid AS ref,
+  jsonb_build_object('commandId', 'b' || c.number, 'status', c.status, 'exitCode', NULL) AS data FROM ended_commands c`);
 
 /** The news of {@link closeCalls}, for {@link recordNews}. */
 export const CLOSED = closedNews(raw('closed_calls'), raw('closed_messages'));
@@ -56,18 +68,16 @@ ${closeCalls(
   raw('SELECT task_id FROM run'),
   raw(`'Interrupted by a message before this call had a result; it may have run partly.'`),
 )},
-${recordNews(CLOSED)}
+${endCommands(raw('SELECT task_id FROM run'), 'stopped')},
+${recordNews(sql`${CLOSED} UNION ALL ${ENDED_COMMANDS}`)}
 UPDATE tasks t SET ${COUNT_NEWS}, ${ADD_DURATION} FROM run WHERE t.id = ${TASK_ID} RETURNING run.id AS "runId"`.rows<{
   runId: string;
 }>();
 
-const ID = columns(Task, 't', ['id']);
-
-/** Locks what a user has under way, in the order of ids, as everybody does who locks several tasks. */
-export const LOCK_OF_USER = sql`
-SELECT ${ID} FROM tasks t
-WHERE t.workspace_id = ${uuid('workspaceId')} AND t.created_by = ${uuid('userId')} AND t.status IN (${statusesBefore('cancelled')})
-ORDER BY t.id FOR UPDATE`.rows<typeof ID.row>();
+/** Locks what a user has under way, with what is below that, also what is final. */
+export const LOCK_OF_USER = lockFamilies(sql`
+  SELECT id FROM tasks
+  WHERE workspace_id = ${uuid('workspaceId')} AND created_by = ${uuid('userId')} AND status IN (${statusesBefore('cancelled')})`);
 
 const TASK_IDS = uuids('taskIds');
 
@@ -90,13 +100,14 @@ run AS (
 asked AS (UPDATE interactions SET status = 'cancelled' WHERE task_id = ANY(${TASK_IDS}) AND status = 'pending'
   RETURNING task_id, id),
 ${closeCalls(sql`SELECT unnest(${TASK_IDS})`, CANCELLED_CALL)},
-${recordNews(sql`${CLOSED}
+${endCommands(sql`SELECT unnest(${TASK_IDS})`, 'stopped')},
+${recordNews(sql`${CLOSED} UNION ALL ${ENDED_COMMANDS}
 UNION ALL
 SELECT task_id, ${PLACE.interaction}, 0, 'interaction.settled', id,
   jsonb_build_object('outcome', 'cancelled', 'by', ${uuidOrNull('by')}) FROM asked`)},
 done AS (
   UPDATE tasks t SET status = 'cancelled', status_reason = ${jsonb<StatusReason>()('reason')}, read_all = true,
-    finished_at = now(), updated_at = now(), ${COUNT_NEWS}, ${ADD_DURATION}
+    finished_at = now(), updated_at = now(), waiting_since = NULL, ${COUNT_NEWS}, ${ADD_DURATION}
   FROM (SELECT unnest(${TASK_IDS}) AS id) AS chosen LEFT JOIN run ON run.task_id = chosen.id
   WHERE t.id = chosen.id AND t.status IN (${statusesBefore('cancelled')}) RETURNING t.id)
 SELECT run.id AS "runId" FROM run`.rows<{ runId: string }>();
@@ -126,7 +137,7 @@ export const DELETE = sql`
 WITH open AS (SELECT ${RUN_ID} FROM runs r WHERE r.task_id = ANY(${TASK_IDS}) AND r.status IN (${OPEN_RUN})),
 gone AS (
   DELETE FROM tasks WHERE id = ANY(${TASK_IDS})
-  RETURNING id, workspace_id, project_id, created_by, last_event, automation_id, automation_run_id),
+  RETURNING id, workspace_id, project_id, created_by, last_event, automation_id, automation_run_id, parent_task_id),
 forgotten AS (DELETE FROM task_events WHERE task_id = ANY(${TASK_IDS})),
 withdrawn AS (DELETE FROM workspace_events WHERE task_id = ANY(${TASK_IDS})),
 unsent AS (DELETE FROM webhook_deliveries WHERE task_id = ANY(${TASK_IDS})),
@@ -135,18 +146,15 @@ told AS (
   SELECT pg_current_xact_id()::text::bigint, workspace_id, id, last_event + 1, 'task.deleted', jsonb_build_object(
     'projectId', project_id,
     'createdBy', created_by,
-    'source', jsonb_build_object('type', CASE WHEN automation_id IS NULL THEN 'api' ELSE 'automation' END,
+    'source', jsonb_build_object('type', ${raw(sourceType('gone'))},
       'automationId', automation_id, 'automationRunId', automation_run_id)) FROM gone)
 SELECT id FROM open`.rows<typeof RUN_ID.row>();
 
-/** A task may have a long history: fifty at a time take moments. Locked in the order of ids, as everybody does. */
+/** A task may have a long history: fifty at a time take moments. */
 const lockSome = (which: Fragment<None>) =>
-  sql`
-SELECT ${ID} FROM tasks t
-WHERE t.id = ANY(ARRAY(SELECT id FROM tasks WHERE workspace_id = ${uuid('workspaceId')} ${which} LIMIT 50))
-ORDER BY t.id FOR UPDATE`.rows<typeof ID.row>();
+  lockFamilies(sql`SELECT id FROM tasks WHERE workspace_id = ${uuid('workspaceId')} ${which} LIMIT 50`);
 
-/** Locks some tasks of a workspace. */
+/** Locks some tasks of a workspace, with what is below them. */
 export const LOCK_SOME = {
   /** Those under way: running before queued, by the alphabet. */
   open: lockSome(sql`AND status IN (${statusesBefore('cancelled')}) ORDER BY status DESC`),

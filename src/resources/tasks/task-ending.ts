@@ -6,9 +6,10 @@ import { ApiError } from '../../platform/http/api-error.js';
 import type { Sql } from '../../platform/database/sql.js';
 import type { UnitOfWork } from '../../platform/database/unit-of-work.js';
 import { Notices } from '../../platform/notices/notices.js';
+import { TaskChildren } from './children/task-children.js';
 import { lockTask, readTask } from './task-lock.js';
 import { CANCEL, DELETE, LOCK_OF_USER, LOCK_SOME, REMOVE_WORKDIRS } from './task-end.sql.js';
-import type { StatusReason } from './task-status.js';
+import { isFinal, type StatusReason } from './task-status.js';
 import type { TaskRow } from './task.sql.js';
 
 /** Ends tasks for people: cancels them, and deletes them with all that belongs to them (reference §5). */
@@ -17,6 +18,7 @@ export class TaskEnding {
   constructor(
     private readonly notices: Notices,
     private readonly env: Env,
+    private readonly children: TaskChildren,
   ) {}
 
   /** Cancels at once: the worker is fenced off by the epoch, and nudged after the commit so that its processes end. */
@@ -30,42 +32,52 @@ export class TaskEnding {
     }
     if (task.status !== 'cancelled') {
       // Without a name: names are forgotten with the account, and this text is not.
-      await this.cancelLocked(tx, task.id, 'Cancelled on request.', auth.userId);
-      tx.afterCommit(() => this.notices.send({ tasks: [task.id], workspace: auth.workspaceId }));
+      const below = await this.children.lockBelow(tx, [task]);
+      const taskIds = [task.id, ...below.flatMap(({ id, isFinal }) => (isFinal ? [] : [id]))];
+      await this.cancelLocked(tx, taskIds, 'Cancelled on request.', auth.userId);
+      tx.afterCommit(() => this.notices.send({ tasks: taskIds, workspace: auth.workspaceId }));
     }
     return readTask(tx, task.id);
   }
 
-  /** Cancels a task that is under way; the caller holds its lock. `message` says why, `by` is the user whose doing it is. */
-  async cancelLocked(tx: UnitOfWork, taskId: string, message: string, by: string): Promise<void> {
-    const stopped = await this.stop(tx, [taskId], { code: 'cancelled', message, retryable: false }, by);
+  /** Cancels tasks that are under way; the caller holds their locks. `message` says why, `by` is the user whose doing it is. */
+  async cancelLocked(tx: UnitOfWork, taskIds: string[], message: string, by: string): Promise<void> {
+    const stopped = await this.stop(tx, taskIds, { code: 'cancelled', message, retryable: false }, by);
     tx.afterCommit(() => this.tell(stopped));
   }
 
   /** Cancels what a removed member has under way. */
   async cancelOfUser(tx: UnitOfWork, workspaceId: string, userId: string): Promise<void> {
-    const tasks = await tx.run(LOCK_OF_USER({ workspaceId, userId }));
-    if (tasks.length === 0) return;
+    const locked = await tx.run(LOCK_OF_USER({ workspaceId, userId }));
+    // Also what one of them has made while this waited for it.
+    const below = await this.children.lockBelow(tx, locked);
+    const open = [...locked.filter(({ status }) => !isFinal(status)), ...below.filter((task) => !task.isFinal)];
+    if (open.length === 0) return;
+    const taskIds = [...new Set(open.map(({ id }) => id))];
     const reason = { code: 'owner_removed', message: 'Its creator was removed from the workspace.', retryable: false };
-    const stopped = await this.stop(tx, tasks.map(({ id }) => id), reason, null); // prettier-ignore
+    const stopped = await this.stop(tx, taskIds, reason, null);
     tx.afterCommit(() => this.tell(stopped));
-    tx.afterCommit(() => this.notices.send({ tasks: tasks.map(({ id }) => id), workspace: workspaceId }));
+    tx.afterCommit(() => this.notices.send({ tasks: taskIds, workspace: workspaceId }));
   }
 
   /** Its work is stopped after the commit, its workdir goes as soon as nobody works in it. Throws 404 and 403. */
   async remove(auth: AuthContext, tx: UnitOfWork, taskId: string): Promise<void> {
     const task = await lockTask(auth, tx, taskId);
     auth.requireOwnership(task.createdById, 'task');
-    await forgetAnswersOfTask(tx, auth.workspaceId, task.id);
-    await this.removeLocked(tx, [task.id]);
-    tx.afterCommit(() => this.notices.send({ tasks: [task.id], workspace: auth.workspaceId }));
+    const below = await this.children.lockBelow(tx, [task]);
+    const taskIds = [task.id, ...below.map(({ id }) => id)];
+    for (const id of taskIds) await forgetAnswersOfTask(tx, auth.workspaceId, id);
+    await this.removeLocked(tx, taskIds);
+    tx.afterCommit(() => this.notices.send({ tasks: taskIds, workspace: auth.workspaceId }));
   }
 
   /** Deletes some of the tasks of a workspace that is being deleted with all stored answers. Resolves with their number. */
   async removeSome(tx: UnitOfWork, workspaceId: string, which: keyof typeof LOCK_SOME): Promise<number> {
     const tasks = await tx.run(LOCK_SOME[which]({ workspaceId }));
-    if (tasks.length > 0) await this.removeLocked(tx, tasks.map(({ id }) => id)); // prettier-ignore
-    return tasks.length;
+    const below = await this.children.lockBelow(tx, tasks);
+    const taskIds = [...new Set([...tasks, ...below].map(({ id }) => id))];
+    if (taskIds.length > 0) await this.removeLocked(tx, taskIds);
+    return taskIds.length;
   }
 
   private async removeLocked(tx: UnitOfWork, taskIds: string[]): Promise<void> {

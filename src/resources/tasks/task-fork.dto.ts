@@ -51,4 +51,7 @@ export class ForkTaskDto extends TaskOptions {
     '`wait`: what would end a turn as failed and passes by itself, such as a used up window or an overloaded model, is waited for; `fail`: it is not. Without it as in the original.',
   )
   declare whenBlocked?: WhenBlocked;
+
+  @Means('The names of its servers, as of a task that is created. Without it those of the original.')
+  declare mcpServers?: string[];
 }

@@ -12,6 +12,7 @@ import {
   jsonb,
   raw,
   sql,
+  text,
   textOrNull,
   texts,
   textsOrNull,
@@ -23,7 +24,7 @@ import { type StoredRepository, Task } from './task.entity.js';
 import { NETWORK } from './task.sql.js';
 import { UNBEGUN_TURN } from './task-status.js';
 
-const SOURCE = columns(Task, 't', ['id', 'model', 'effort', 'budget', 'repository', 'checks']);
+const SOURCE = columns(Task, 't', ['id', 'model', 'effort', 'budget', 'repository', 'checks', 'approvals', 'web', 'agentId', 'agentVersion']); // prettier-ignore
 const TASK_ID = uuid('taskId');
 const SOURCE_ID = uuid('sourceId');
 const TURN = int('turn');
@@ -108,22 +109,22 @@ answer AS (
   WHERE p.part ->> 'type' = 'text'),
 task AS (
   INSERT INTO tasks AS t (id, workspace_id, created_by, title, status, finished_at, model, effort, budget, metadata, tags, opening,
-    message_count, last_seq, last_event, turn, project_id, approvals, when_blocked, web, repository, output_schema, changes,
-    result_text, result_output, result_file_ids, environment_id, environment_version, environment_build_id, checks, forked_from)
+    message_count, last_seq, last_event, turn, project_id, approvals, when_blocked, web, skills, mcp_servers, repository, output_schema, changes,
+    result_text, result_output, result_file_ids, environment_id, environment_version, environment_build_id, agent_id, agent_version, checks, forked_from)
   SELECT ${TASK_ID}, ${WORKSPACE}, ${USER}, coalesce(${textOrNull('title')}, source.title),
     CASE WHEN ${RUN_ID} IS NULL THEN 'completed' ELSE 'queued' END, CASE WHEN ${RUN_ID} IS NULL THEN now() END,
-    ${MODEL}, ${textOrNull('effort')}, CASE WHEN ${bool('setsBudget')} THEN ${jsonb<Budget | null>()('budget')} ELSE source.budget END,
+    ${MODEL}, ${textOrNull('effort')}, ${jsonb<Budget | null>()('budget')},
     coalesce(${jsonb<Record<string, string> | null>()('metadata')}, source.metadata), coalesce(${textsOrNull('tags')}, source.tags),
     source.opening, said.n + (${RUN_ID} IS NOT NULL)::int, said.last + (${RUN_ID} IS NOT NULL)::int, (${RUN_ID} IS NOT NULL)::int, ${TURN},
     CASE WHEN ${bool('setsProject')} THEN ${uuidOrNull('projectId')} ELSE (
       SELECT p.id FROM projects p WHERE p.id = source.project_id FOR KEY SHARE) END,
-    source.approvals, coalesce(${textOrNull('whenBlocked')}, source.when_blocked), source.web, ${jsonb<StoredRepository | null>()('repository')},
+    ${text('approvals')}, coalesce(${textOrNull('whenBlocked')}, source.when_blocked), ${bool('web')}, source.skills, coalesce(${textsOrNull('mcpServers')}, source.mcp_servers), ${jsonb<StoredRepository | null>()('repository')},
     source.output_schema, CASE WHEN source.turn = ${TURN} THEN source.changes END,
     CASE WHEN ${RUN_ID} IS NULL THEN CASE WHEN source.turn = ${TURN} THEN coalesce(source.result_text, answer.text) ELSE answer.text END END,
     CASE WHEN ${RUN_ID} IS NULL AND source.turn = ${TURN} THEN source.result_output END,
     CASE WHEN ${RUN_ID} IS NULL THEN (SELECT array_agg(had.new_id) FROM had WHERE had.origin = 'task' AND had.turn = ${TURN}) END,
     (SELECT id FROM environment), (SELECT version FROM environment),
-    (SELECT b.id FROM environment_builds b WHERE b.id = source.environment_build_id FOR KEY SHARE),
+    (SELECT b.id FROM environment_builds b WHERE b.id = source.environment_build_id FOR KEY SHARE), source.agent_id, source.agent_version,
     CASE WHEN ${bool('setsChecks')} THEN ${jsonb<TaskChecks | null>()('checks')} ELSE source.checks END,
     jsonb_build_object('taskId', source.id, 'turn', ${TURN}, 'isolated', NOT source.network_allowed)
   FROM source, said, answer

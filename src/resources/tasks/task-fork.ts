@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { AuthContext } from '../../access/auth/auth-context.js';
 import { TRACELESS } from '../../engine/agent/tools/traceless.js';
+import { McpServers } from '../../engine/agent/mcp/mcp-servers.js';
 import { ModelCatalog } from '../../engine/models/model-catalog.js';
 import { changeModel, checkMaxCost } from '../../engine/models/model-choice.js';
 import { isUuid, newId } from '../../platform/database/ids.js';
@@ -9,6 +10,8 @@ import { ApiError, notFound } from '../../platform/http/api-error.js';
 import { Notices, RUNS } from '../../platform/notices/notices.js';
 import { Billing } from '../billing/billing.service.js';
 import { ProjectsService } from '../projects/projects.service.js';
+import { limitsOf } from '../agents/find-agent.js';
+import { budgetWithin, serversWithin, stricter } from '../agents/with-agent.js';
 import { FORK, HOLD_PROJECT_OF, HOLD_SOURCE, TURN_OF } from './task-fork.sql.js';
 import { changedChecks } from './checks/checks.dto.js';
 import type { ForkTaskDto } from './task-fork.dto.js';
@@ -29,6 +32,7 @@ export class TaskFork {
     private readonly billing: Billing,
     private readonly starter: TaskStarter,
     private readonly notices: Notices,
+    private readonly mcp: McpServers,
   ) {}
 
   /**
@@ -43,8 +47,10 @@ export class TaskFork {
     const [source] = known ? await tx.run(HOLD_SOURCE({ auth, sourceId })) : [];
     if (source === undefined) throw notFound('task');
     if (!seen) throw notFound('project', 'projectId');
+    if (input.mcpServers !== undefined) this.mcp.check(auth.workspace.slug, input.mcpServers);
     const { model, effort } = changeModel(this.models, source, input);
-    const budget = input.budget === undefined ? source.budget : input.budget;
+    const says = await limitsOf(auth, tx, source);
+    const budget = budgetWithin(input.budget === undefined ? source.budget : input.budget, says?.budget ?? null);
     checkMaxCost(this.models, model, budget?.maxCost);
     const checks = changedChecks(source.checks, input);
     const { turn, snapshotId } = await this.turn(tx, source.id, input.turn);
@@ -67,13 +73,15 @@ export class TaskFork {
         effort,
         setsChecks: checks !== source.checks,
         checks,
-        setsBudget: input.budget !== undefined,
-        budget: input.budget ?? null,
+        budget,
+        approvals: stricter(source.approvals, says?.approvals ?? 'none'),
+        web: source.web && says?.web !== false,
         metadata: input.metadata ?? null,
         tags: input.tags ?? null,
         setsProject: input.projectId !== undefined,
         projectId: input.projectId ?? null,
         whenBlocked: input.whenBlocked ?? null,
+        mcpServers: serversWithin(input.mcpServers, says),
         repository,
         parts: input.content === undefined ? [] : [{ type: 'text', text: input.content }],
       }),

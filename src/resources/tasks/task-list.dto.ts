@@ -27,6 +27,14 @@ export class ListTasksQuery extends PageQuery {
   @Documented({ description: 'Only tasks that this automation made.' })
   automationId?: string;
 
+  @OptionalNotNull()
+  @IsString()
+  @Documented({
+    description:
+      'Only tasks that the agent of this task has made; `any`: these and all others. Without it tasks that no other task has made.',
+  })
+  parentTaskId?: string;
+
   @Gathered()
   @OptionalNotNull()
   @Transform(({ obj }: { obj: { metadata?: unknown } }) => obj.metadata)

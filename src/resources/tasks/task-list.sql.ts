@@ -24,6 +24,9 @@ export interface TaskFilters {
   statuses: readonly TaskStatus[] | null;
   projectId: string | null;
   automationId: string | null;
+  /** Of whom; `top`: of nobody. */
+  parentTaskId: string | null;
+  top: true | null;
   /** Words, or beginnings of words, of title and opening. */
   words: string | null;
   tag: string | null;
@@ -49,6 +52,7 @@ interface Values {
   statuses: readonly string[];
   projectId: string;
   automationId: string;
+  parentTaskId: string;
   words: string | null;
   tag: string | null;
   metadata: Record<string, string> | null;
@@ -100,6 +104,8 @@ const FILTERS = {
   statuses: piece(sql`t.status = ANY(${texts('statuses')})`),
   projectId: piece(sql`t.project_id = ${uuid('projectId')}`),
   automationId: piece(sql`t.automation_id = ${uuid('automationId')}`),
+  parentTaskId: piece(sql`t.parent_task_id = ${uuid('parentTaskId')}`),
+  top: piece(raw('t.parent_task_id IS NULL')),
   // Beside the terms, for rows that the database looks at one by one: these cost next to nothing there.
   tag: piece(sql`t.tags @> ARRAY[${text('tag')}]`),
   metadata: piece(sql`t.metadata @> ${jsonb<Record<string, string> | null>()('metadata')}`),

@@ -5,13 +5,22 @@ import type { UnitOfWork } from '../../platform/database/unit-of-work.js';
 import { ApiError } from '../../platform/http/api-error.js';
 import { Notices, RUNS } from '../../platform/notices/notices.js';
 import { momentOf } from '../../platform/text/instant.js';
+import { TaskChildren } from './children/task-children.js';
 import { lockTask, readTask } from './task-lock.js';
 import type { PauseTaskDto } from './task-pause.dto.js';
-import { PAUSE, RESUME, type Resumed, WAKE, WAKE_AFTER_BUILD } from './task-pause.sql.js';
+import {
+  PAUSE,
+  PAUSE_BELOW,
+  PAUSED,
+  RESUME,
+  RESUME_BELOW,
+  type Resumed,
+  WAKE,
+  WAKE_AFTER_BUILD,
+} from './task-pause.sql.js';
 import type { LockedTask, TaskRow } from './task.sql.js';
-import { isFinal, type StatusReason } from './task-status.js';
+import { isFinal } from './task-status.js';
 
-const PAUSED: StatusReason = { code: 'paused', message: 'Paused on request.', retryable: true };
 /** Tasks that a look resumes at most: those of one moment come to the queue one batch after the other. */
 const TOGETHER = 50;
 /** Milliseconds. On a connection that was cut without a word the recovery of runs would wait behind this. */
@@ -23,6 +32,7 @@ export class TaskPause {
   constructor(
     private readonly database: Database,
     private readonly notices: Notices,
+    private readonly children: TaskChildren,
   ) {}
 
   /**
@@ -32,6 +42,13 @@ export class TaskPause {
   async pause(auth: AuthContext, tx: UnitOfWork, id: string, input: PauseTaskDto): Promise<TaskRow> {
     const resumeAt = aheadOf(Date.now(), input.resumeAt ?? null);
     const task = await this.lock(auth, tx, id);
+    const below = await this.openBelow(tx, task);
+    const together = below.length === 0 ? [] : await tx.run(PAUSE_BELOW({ taskIds: below, resumeAt, reason: PAUSED }));
+    if (together.length > 0) {
+      const stop = together.flatMap(({ runId }) => runId ?? []);
+      const tasks = together.map(({ taskId }) => taskId);
+      tx.afterCommit(() => this.notices.send({ tasks, ...(stop.length === 0 ? {} : { pause: stop }) }));
+    }
     const [paused] = await tx.run(PAUSE({ taskId: task.id, resumeAt, reason: PAUSED }));
     if (paused !== undefined) {
       const pause = paused.runId === null ? {} : { pause: [paused.runId] };
@@ -43,6 +60,11 @@ export class TaskPause {
   /** Throws 404, and 409 for a final task. Resuming a task that is not paused changes nothing. */
   async resume(auth: AuthContext, tx: UnitOfWork, id: string): Promise<TaskRow> {
     const task = await this.lock(auth, tx, id);
+    const below = await this.openBelow(tx, task);
+    const together = below.length === 0 ? [] : await tx.run(RESUME_BELOW({ taskIds: below }));
+    tx.afterCommit(() => {
+      for (const one of together) this.tell(one);
+    });
     const [resumed] = await tx.run(RESUME({ taskId: task.id }));
     if (resumed !== undefined) tx.afterCommit(() => this.tell(resumed));
     return readTask(tx, task.id);
@@ -50,7 +72,10 @@ export class TaskPause {
 
   /** Resumes tasks whose time has come, a batch of them. */
   async wake(): Promise<void> {
-    for (const woken of await this.database.polling.run(WAKE({ limit: TOGETHER }), LIMIT_MS)) this.tell(woken);
+    const resumed = await this.database.polling.run(WAKE({ limit: TOGETHER }), LIMIT_MS);
+    for (const one of resumed) this.tell(one);
+    // A request that resumes has locked what is below, so that nothing of it ends meanwhile; this has not.
+    await this.children.wakeResumed(resumed);
   }
 
   /**
@@ -63,6 +88,12 @@ export class TaskPause {
       for (const one of rows) this.tell(one);
       woken = rows.length;
     }
+  }
+
+  /** The tasks below it that are under way; they are locked. */
+  private async openBelow(tx: UnitOfWork, task: LockedTask): Promise<string[]> {
+    const below = await this.children.lockBelow(tx, [task]);
+    return below.flatMap(({ id, isFinal }) => (isFinal ? [] : [id]));
   }
 
   private async lock(auth: AuthContext, tx: UnitOfWork, id: string): Promise<LockedTask> {

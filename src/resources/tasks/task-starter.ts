@@ -7,12 +7,16 @@ import type { UnitOfWork } from '../../platform/database/unit-of-work.js';
 import { newId } from '../../platform/database/ids.js';
 import { asChecks } from './checks/checks.dto.js';
 import { schemaFault } from '../../engine/agent/output/output-schema.js';
+import { McpServers } from '../../engine/agent/mcp/mcp-servers.js';
 import { ModelCatalog } from '../../engine/models/model-catalog.js';
 import { checkMaxCost, chooseModel } from '../../engine/models/model-choice.js';
 import { RepositoryRules } from '../../engine/repositories/repository-rules.js';
 import { ProjectsService } from '../projects/projects.service.js';
+import { findAgent } from '../agents/find-agent.js';
+import { withAgent } from '../agents/with-agent.js';
 import { namedBy } from '../environments/environment-choice.dto.js';
 import { holdEnvironment } from '../environments/hold-environment.js';
+import { holdSkills } from '../skills/hold-skills.js';
 import { Notices, RUNS } from '../../platform/notices/notices.js';
 import { checkInput, userParts } from './messages/message-parts.js';
 import type { RepositoryDto } from './repository.dto.js';
@@ -27,6 +31,8 @@ export interface TaskSource {
   taskId: string;
   automationId: string;
   automationRunId: string;
+  /** Others have written what it reads. */
+  byEvent: boolean;
 }
 
 /** Makes a task with its first message and the run that will read it. */
@@ -39,20 +45,29 @@ export class TaskStarter {
     private readonly billing: Billing,
     private readonly repositories: RepositoryRules,
     private readonly notices: Notices,
+    private readonly mcp: McpServers,
   ) {}
 
   /** @param source null for a task of the API. */
-  async create(auth: Actor, tx: UnitOfWork, input: CreateTaskDto, source: TaskSource | null = null): Promise<TaskRow> {
-    checkInput(auth, input);
+  async create(auth: Actor, tx: UnitOfWork, given: CreateTaskDto, source: TaskSource | null = null): Promise<TaskRow> {
+    checkInput(auth, given);
+    const taskId = source?.taskId ?? newId();
+    const agent = await findAgent(auth, tx, given.agent);
+    const occasion = { taskId, now: new Date() };
+    const input = agent === null ? given : withAgent(auth, given, agent.definition, this.models, occasion);
     const { model, effort } = chooseModel(this.models, input.model, input.effort);
     checkMaxCost(this.models, model.id, input.budget?.maxCost);
     await checkSchema(auth, input.outputSchema);
+    if (given.mcpServers !== undefined) this.mcp.check(auth.workspace.slug, given.mcpServers);
+    const barred = source?.byEvent === true && given.mcpServers === undefined ? this.mcp.ofUrls() : [];
     const repository = await this.repository(auth, tx, input.repository);
-    const taskId = source?.taskId ?? newId();
     const runId = newId();
     const parts = await userParts(auth, tx, this.files, taskId, input);
     await this.holdProject(auth, tx, input.projectId);
     const environment = input.environment == null ? null : await holdEnvironment(auth, tx, namedBy(input.environment));
+    // Of those that are given the agent may leave some out: one that there is not is told all the same.
+    if (input.skills !== given.skills) await holdSkills(auth, tx, given.skills ?? []);
+    const skills = await holdSkills(auth, tx, input.skills ?? []);
     const work = { workspaceId: auth.workspaceId, userId: auth.userId, model: model.id };
     // The run of an automation is recorded in this transaction, refused or not: nothing may be written before it is refused.
     if (source !== null) await this.billing.authorizeAhead(tx, work);
@@ -77,9 +92,16 @@ export class TaskStarter {
         approvals: input.approvals ?? 'none',
         whenBlocked: input.whenBlocked ?? 'fail',
         web: input.web ?? true,
+        skills: JSON.stringify(skills),
+        takesDefaultSkills: input.skills == null,
+        mcpServers: input.mcpServers?.filter((name) => !barred.includes(name)) ?? null,
+        usualServers: this.mcp.usual(auth.workspace.slug, barred),
+        barredServers: barred,
         repository,
         environmentId: environment?.id ?? null,
         environmentVersion: environment?.version ?? null,
+        agentId: agent?.id ?? null,
+        agentVersion: agent?.version ?? null,
         takesDefault: input.environment === undefined,
         outputSchema: input.outputSchema == null ? null : JSON.stringify(input.outputSchema),
         checks: input.checks === undefined ? null : asChecks(input.checks),
@@ -93,7 +115,7 @@ export class TaskStarter {
     // A request takes back what it has written. So its statement brings the answer, and asks no further time.
     if (source === null) await this.billing.authorize(tx, { ...work, exhausted: created.exhausted });
     tx.afterCommit(() => this.notices.send({ work: { kind: RUNS, id: runId }, workspace: auth.workspaceId }));
-    return { ...created.row, createdByName: auth.user.name, interaction: null, waitingFor: null };
+    return { ...created.row, createdByName: auth.user.name, children: null, interaction: null, waitingFor: null };
   }
 
   /**
@@ -134,7 +156,7 @@ function titleFrom(
 }
 
 /** Of the first message, what a search looks through: 10,000 characters. */
-function openingOf(content: string): string {
+export function openingOf(content: string): string {
   if (content.length <= OPENING) return content;
   return [...content.slice(0, 2 * OPENING)].slice(0, OPENING).join('');
 }

@@ -21,10 +21,13 @@ import type { OutputSchema } from '../../engine/agent/output/output-schema.js';
 import { Documented } from '../../platform/http/documented.js';
 import { Name, OptionalNotNull, Tags } from '../../platform/http/fields.js';
 import type { Effort } from '../../engine/models/model-provider.js';
+import { ChoiceOfAgent } from '../agents/agent-choice.dto.js';
 import { ChoiceOfEnvironment, type EnvironmentChoice } from '../environments/environment-choice.dto.js';
+import { ChoiceOfMcpServers } from '../mcp-servers/mcp-server-choice.dto.js';
+import { ChoiceOfSkills } from '../skills/skill-choice.dto.js';
 import { type CheckDto, Checks, MaxRepairs } from './checks/checks.dto.js';
 import { ReviewCommentDto } from './messages/review.dto.js';
-import { isMetadata } from './metadata.js';
+import { Metadata } from './metadata.js';
 import { SchemaOfOutput } from './output-schema.dto.js';
 import { RepositoryDto } from './repository.dto.js';
 
@@ -126,24 +129,7 @@ export class TaskOptions {
   @Documented({ description: 'What one turn may use; null for no limit of its own.' })
   budget?: BudgetDto | null;
 
-  @OptionalNotNull()
-  // As it was given: class-transformer leaves out keys that are names of Object.prototype.
-  @Transform(({ obj }: { obj: { metadata?: unknown } }) => obj.metadata)
-  @Documented({
-    description: 'At most 16 pairs of text of your own. A PATCH replaces all of them.',
-    type: 'object',
-    maxProperties: 16,
-    propertyNames: { minLength: 1, maxLength: 64 },
-    additionalProperties: { type: 'string', maxLength: 512 },
-  })
-  @ValidateBy({
-    name: 'metadata',
-    validator: {
-      validate: isMetadata,
-      defaultMessage: () =>
-        'metadata must be at most 16 pairs of text: keys of 1 to 64, values of at most 512 characters',
-    },
-  })
+  @Metadata('At most 16 pairs of text of your own. A PATCH replaces all of them.')
   metadata?: Record<string, string>;
 
   @Tags('Words of your own that lists can be filtered by. A PATCH replaces all of them.')
@@ -172,6 +158,11 @@ export class TaskOptions {
       '`wait`: what would end a turn as failed and passes by itself, such as a used up window or an overloaded model, is waited for. `fail` is the default.',
   })
   whenBlocked?: WhenBlocked;
+
+  @ChoiceOfMcpServers(
+    'The names of servers of `GET /v1/mcp-servers` whose tools its agent has; an empty list: none. A task that is created without it has those that are so by default. A PATCH counts from the next run on.',
+  )
+  mcpServers?: string[];
 
   @Checks()
   checks?: CheckDto[];
@@ -223,10 +214,20 @@ export class CreateTaskDto extends TaskOptions {
   @Documented({ description: 'Cloned before the first model call, and handed in at `repo/` of the workdir.' })
   repository?: RepositoryDto;
 
+  @ChoiceOfSkills(
+    'The skills that it has: each by its name for the newest version, or as `name@3`. Without it, and null: those that are so by default; an empty list: none.',
+  )
+  skills?: string[] | null;
+
   @ChoiceOfEnvironment(
     'What it works in: the slug of an environment for its newest version, or `{slug, version}`. Without it that of the project; null for none.',
   )
   environment?: EnvironmentChoice | null;
+
+  @ChoiceOfAgent(
+    'How it works: `slug` for the newest version of an agent, `slug@3`, or `slug@stable` for a channel. The task keeps that version. Without it the default agent of the workspace; null for none. An agent never lets a member do more: the stricter `approvals`, the smaller of each limit of `budget`, `web` only where both let; nor when the task is changed or forked.',
+  )
+  agent?: string | null;
 }
 
 const MODES = `When a running task reads the message; otherwise all three are the same. \`queue\`, the default: in a turn of its own, when the

@@ -10,6 +10,7 @@ import type { JsonValue } from '../../engine/models/conversation.js';
 import type { Effort } from '../../engine/models/model-provider.js';
 import type { PushOfTask } from '../../engine/repositories/push-record.js';
 import { Big, CreatedAt, Id, Timestamp } from '../../platform/database/columns.js';
+import { AgentVersion } from '../agents/agent.entity.js';
 import { EnvironmentBuild, EnvironmentVersion } from '../environments/environment.entity.js';
 import { Project } from '../projects/project.entity.js';
 import type { StatusReason, TaskStatus } from './task-status.js';
@@ -24,8 +25,17 @@ export interface StoredRepository {
   ref: string | null;
   /** What it is a clone of; null until it is cloned. */
   commit: string | null;
+  /** The digest of the changes that its clone begins with, of the task that has made this one. Absent as null. */
+  patch?: string | null;
   /** Absent as null: tasks of earlier versions. */
   push?: PushOfTask | null;
+}
+
+/** A skill of a task, in the version that it was made with; it may be deleted since. */
+export interface TaskSkill {
+  id: string;
+  name: string;
+  version: number;
 }
 
 /** What keeps a task from going on (reference §4); `since` is an instant in ISO 8601. */
@@ -56,6 +66,16 @@ export interface Fork {
   isolated: boolean;
 }
 
+/** What holds for a task that another one has made, as it held for that. */
+export interface ChildOf {
+  /** Whether its commands may have no network. */
+  isolated: boolean;
+  /** The run of the automation that all of them began with; null without one. */
+  automationRunId: string | null;
+  /** The tools that those above it do not have, which its own agent may not say; absent: they have all. */
+  deny?: string[];
+}
+
 /** How the checks of a turn stand. */
 export interface Checked {
   turn: number;
@@ -78,10 +98,14 @@ export interface Checked {
 @Index('tasks_automation_page', { synchronize: false })
 @Index('tasks_rested', { synchronize: false })
 @Index('tasks_ended', { synchronize: false })
+// With created_at DESC, id DESC: the tasks of a task.
+@Index('tasks_parent_page', { synchronize: false })
+@Index('tasks_waiting', ['id'], { where: 'waiting_since IS NOT NULL' })
 @Index('tasks_resuming', ['resumesAt', 'id'], { where: 'resumes_at IS NOT NULL' })
 // With created_at DESC, of tasks with a repository: which ones a workspace used last.
 @Index('tasks_repository', { synchronize: false })
 @Index('tasks_environment', ['environmentId', 'environmentVersion'], { where: 'environment_id IS NOT NULL' })
+@Index('tasks_agent', ['agentId', 'agentVersion'], { where: 'agent_id IS NOT NULL' })
 @Index('tasks_environment_build', ['environmentBuildId'], { where: 'environment_build_id IS NOT NULL' })
 @Check('tasks_status_check', `status IN ('queued', 'running', 'awaiting_input', 'completed', 'cancelled', 'failed')`)
 @Check('tasks_approvals_check', `approvals IN ('none', 'writes', 'secrets')`)
@@ -89,6 +113,7 @@ export interface Checked {
 @ForeignKey(() => EnvironmentVersion, ['environmentId', 'environmentVersion'], ['environmentId', 'version'], {
   onDelete: 'SET NULL',
 })
+@ForeignKey(() => AgentVersion, ['agentId', 'agentVersion'], ['agentId', 'version'], { onDelete: 'SET NULL' })
 export class Task {
   @Id() id: string;
   @ForeignKey(() => Workspace, { onDelete: 'CASCADE' })
@@ -112,6 +137,10 @@ export class Task {
   @Column('text', { default: 'fail' }) whenBlocked: WhenBlocked;
   /** Whether its agent may read pages of the web, where the operator lets agents; not of a task that is older than this field. */
   @Column('boolean', { default: false }) web: boolean;
+  /** Those that it was made with, by name or by default. */
+  @Column('jsonb', { default: [] }) skills: TaskSkill[];
+  /** The names of its servers (reference §28), by name or by default. */
+  @Column('text', { array: true, default: '{}' }) mcpServers: string[];
   /** The last time that something blocked it; null when nothing has. */
   @Column('jsonb', { nullable: true }) blocked: Block | null;
   @Column('text') model: string;
@@ -169,6 +198,20 @@ export class Task {
   /** What made it, if an automation did. Both stay when the automation is deleted: they are no foreign keys. */
   @Column('uuid', { nullable: true }) automationId: string | null;
   @Column('uuid', { nullable: true }) automationRunId: string | null;
+  /** The task whose agent has made it; null of all others. */
+  @ForeignKey(() => Task)
+  @Column('uuid', { nullable: true })
+  parentTaskId: string | null;
+  /** Null without a parent. */
+  @Column('jsonb', { nullable: true }) childOf: ChildOf | null;
+  /** How many tasks its agent has made, whatever became of them. */
+  @Count() children: number;
+  /** Since when its turn waits for tasks that its agent has made; null while it does not. */
+  @Timestamp({ nullable: true }) waitingSince: Date | null;
+  /** What those of its turn have used, and may still use: as of the last claim, and of what was made since. For the budget. */
+  @Count() turnReservedSteps: number;
+  @Big({ default: 0 }) turnReservedTokens: number;
+  @Big({ default: 0 }) turnReservedCostMicros: number;
   /** Null unless it is a fork. */
   @Column('jsonb', { nullable: true }) forkedFrom: Fork | null;
   @Column('jsonb', { nullable: true }) repository: StoredRepository | null;
@@ -181,6 +224,9 @@ export class Task {
   @ForeignKey(() => EnvironmentBuild, { onDelete: 'SET NULL' })
   @Column('uuid', { nullable: true })
   environmentBuildId: string | null;
+  /** How it works: a version of an agent, which never goes. Both are null without one. */
+  @Column('uuid', { nullable: true }) agentId: string | null;
+  @Column('int', { nullable: true }) agentVersion: number | null;
   /** What it has to pass; null: nothing. */
   @Column('jsonb', { nullable: true }) checks: TaskChecks | null;
   /** How its last checks stand; null before the first one. */

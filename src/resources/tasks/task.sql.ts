@@ -21,6 +21,8 @@ import {
   uuidOrNull,
 } from '../../platform/database/sql.js';
 import { exhausted, MODEL, type WindowState } from '../billing/usage.sql.js';
+import { CHILDREN, type ChildrenUsage } from './children/children.sql.js';
+import { SKILLS_OF_TASK } from '../skills/skills.sql.js';
 import { USUAL_REPAIRS } from './checks/checks.dto.js';
 import { Interaction } from './interactions/interaction.entity.js';
 import { ToolInvocation } from './messages/tool-invocation.entity.js';
@@ -38,6 +40,8 @@ const TASK = columns(Task, 't', [
   'approvals',
   'whenBlocked',
   'web',
+  'skills',
+  'mcpServers',
   'budget',
   'metadata',
   'tags',
@@ -60,6 +64,7 @@ const TASK = columns(Task, 't', [
   'automationId',
   'automationRunId',
   'forkedFrom',
+  'parentTaskId',
   'repository',
   'changes',
   'network',
@@ -89,14 +94,18 @@ export type InteractionRow = Json<typeof INTERACTION.row> & { toolCall: StartedC
 export type TaskRow = Json<typeof TASK.row> & {
   /** Null without one, and when it has been deleted. */
   environment: { slug: string; version: number } | null;
+  /** Null without one. */
+  agent: { slug: string; version: number } | null;
   hasChecks: boolean;
   createdByName: string;
+  /** Null when it has made none. */
+  children: ChildrenUsage | null;
   interaction: InteractionRow | null;
   waitingFor: WaitingFor | null;
 };
 
 /** The row of a task that was just created: its creator's name is known without a query, and it asks nothing yet. */
-type CreatedRow = Omit<TaskRow, 'createdByName' | 'interaction' | 'waitingFor'>;
+type CreatedRow = Omit<TaskRow, 'createdByName' | 'children' | 'interaction' | 'waitingFor'>;
 
 /** The call that an interaction `i` is about, if it is an approval. */
 export const TOOL_CALL = sql`
@@ -106,7 +115,7 @@ CASE i.type WHEN 'approval' THEN (
     WHERE v.message_id = i.message_id AND v.tool_call_id = i.tool_call_id) call) END AS "toolCall"`;
 
 /** A task that is queued for more than two seconds waits for a place; its last event says since when. What else it waits for its worker has recorded. */
-const WAITING_FOR = raw(`CASE WHEN t.status = 'queued' AND NOT t.paused THEN (
+const WAITING_FOR = raw(`CASE WHEN t.status = 'queued' AND NOT t.paused AND t.waiting_since IS NULL THEN (
     SELECT jsonb_build_object('code', 'place', 'message', 'The task waits for a free place of a worker.', 'since', q.created_at)
     FROM (SELECT e.created_at FROM task_events e WHERE e.task_id = t.id AND e.type IN ('task.created', 'task.queued')
       ORDER BY e.seq DESC LIMIT 1) q
@@ -118,11 +127,15 @@ const ENVIRONMENT = raw(`CASE WHEN t.environment_id IS NOT NULL THEN (
     SELECT jsonb_build_object('slug', e.slug, 'version', t.environment_version) FROM environments e WHERE e.id = t.environment_id)
   END AS environment`);
 
+/** The agent of a task `t`. */
+const AGENT = raw(`CASE WHEN t.agent_id IS NOT NULL THEN (
+    SELECT jsonb_build_object('slug', g.slug, 'version', t.agent_version) FROM agents g WHERE g.id = t.agent_id) END AS agent`);
+
 /** What its checks are is read by who carries them out. */
 export const HAS_CHECKS = raw('t.checks IS NOT NULL AS "hasChecks"');
 
 /** What a {@link TaskRow} has, of a task `t` and its creator `u`. */
-export const TASK_ROW = sql`${TASK}, ${HAS_CHECKS}, ${ENVIRONMENT}, ${WAITING_FOR}, u.name AS "createdByName",
+export const TASK_ROW = sql`${TASK}, ${HAS_CHECKS}, ${ENVIRONMENT}, ${AGENT}, ${WAITING_FOR}, ${CHILDREN}, u.name AS "createdByName",
   CASE WHEN t.status = 'awaiting_input' THEN (
     SELECT row_to_json(asked) FROM (
       SELECT ${INTERACTION}, ${TOOL_CALL}
@@ -151,7 +164,19 @@ const GIVEN_CHECKS = sql`(
       coalesce(${intOrNull('maxRepairs')}, p.max_repairs, (v.definition -> 'maxRepairs')::int, ${raw(String(USUAL_REPAIRS))}) AS repairs
     FROM (SELECT 1) one LEFT JOIN projects p ON p.id = ${PROJECT} LEFT JOIN environment v ON true) c)`;
 
-const LOCKED = columns(Task, 't', ['id', 'status', 'createdById', 'model', 'effort', 'budget', 'checks']);
+const LOCKED = columns(Task, 't', [
+  'id',
+  'status',
+  'createdById',
+  'model',
+  'effort',
+  'budget',
+  'checks',
+  'children',
+  'waitingSince',
+  'agentId',
+  'agentVersion',
+]);
 export type LockedTask = typeof LOCKED.row;
 
 /** Locks the task, if the caller sees it. The unit of work holds the membership; locks that follow: run, then file. */
@@ -169,16 +194,22 @@ SELECT ${LOCKED}, ${exhausted(WORKSPACE, raw('t.model'))} AS exhausted FROM t`.r
 export const READ = sql`${TASK_SELECT} WHERE t.id = ${ID}`.jsonRows<TaskRow>();
 
 /**
- * Not of a task that an event began, nor of its forks: what others have written, and what the task may read, must find no way out together. The one
+ * Not of a task that an event began, nor of its forks and the tasks that it makes: what others have written, and what the task may read, must find no way out together. The one
  * of the event itself may reach hosts that its automation names secrets for (work/runs/run-loader.ts). Of a run that went with its automation nobody knows
  * what began it.
  */
 export const NETWORK =
-  raw(`(NOT coalesce((t.forked_from ->> 'isolated')::boolean, false) AND (t.automation_run_id IS NULL
+  raw(`(NOT coalesce((t.forked_from ->> 'isolated')::boolean, (t.child_of ->> 'isolated')::boolean, false) AND (t.automation_run_id IS NULL
   OR EXISTS (SELECT 1 FROM automation_runs a WHERE a.id = t.automation_run_id AND a.trigger_type <> 'event')))`);
 
 const TASK_ID = uuid('taskId');
 const MESSAGE_ID = uuid('messageId');
+
+/** Of a new task: what is given, else what its environment says, else what is usual. */
+const SERVERS = sql`coalesce(${textsOrNull('mcpServers')}, (
+      SELECT ARRAY(SELECT n.name FROM jsonb_array_elements_text(definition -> 'mcpServers') WITH ORDINALITY AS n(name, at)
+        WHERE n.name <> ALL (${texts('barredServers')}) ORDER BY n.at)
+      FROM environment WHERE definition ? 'mcpServers'), ${texts('usualServers')})`;
 
 /**
  * Task, first message and run in one statement: the run is there exactly when the task is. The unit of work holds the
@@ -198,14 +229,14 @@ environment AS (
     AND v.version = coalesce(${intOrNull('environmentVersion')}, (SELECT version FROM usual))),
 task AS (
   INSERT INTO tasks AS t (id, workspace_id, created_by, title, untitled, status, model, effort, budget, metadata, tags, opening, message_count,
-    last_seq, last_event, project_id, approvals, when_blocked, web, automation_id, automation_run_id, repository, output_schema,
-    environment_id, environment_version, checks)
+    last_seq, last_event, project_id, approvals, when_blocked, web, skills, mcp_servers, automation_id, automation_run_id, repository, output_schema,
+    environment_id, environment_version, agent_id, agent_version, checks)
   SELECT ${TASK_ID}, ${WORKSPACE}, ${USER}, ${text('title')}, ${bool('untitled')}, 'queued', ${MODEL}, ${textOrNull('effort')},
     ${jsonb<Budget | null>()('budget')}, ${jsonb<Record<string, string>>()('metadata')}, ${texts('tags')}, ${text('opening')}, 1, 1, 1, ${uuidOrNull('projectId')},
-    ${text('approvals')}, ${text('whenBlocked')}, ${bool('web')}, ${uuidOrNull('automationId')}, ${uuidOrNull('automationRunId')},
+    ${text('approvals')}, ${text('whenBlocked')}, ${bool('web')}, ${SKILLS_OF_TASK}, ${SERVERS}, ${uuidOrNull('automationId')}, ${uuidOrNull('automationRunId')},
     ${jsonb<StoredRepository | null>()('repository')}, ${textOrNull('outputSchema')}::json,
-    (SELECT id FROM environment), (SELECT version FROM environment), ${GIVEN_CHECKS}
-  RETURNING ${TASK}, ${HAS_CHECKS}, ${ENVIRONMENT}),
+    (SELECT id FROM environment), (SELECT version FROM environment), ${uuidOrNull('agentId')}, ${intOrNull('agentVersion')}, ${GIVEN_CHECKS}
+  RETURNING ${TASK}, ${HAS_CHECKS}, ${ENVIRONMENT}, ${AGENT}),
 message AS (
   INSERT INTO messages (id, task_id, seq, role, status, created_by, parts)
   SELECT ${MESSAGE_ID}, task.id, 1, 'user', 'queued', ${USER}, ${jsonb<StoredPart[]>()('parts')} FROM task),
@@ -227,5 +258,6 @@ UPDATE tasks SET title = coalesce(${textOrNull('title')}, title), untitled = unt
   checks = CASE WHEN ${bool('setsChecks')} THEN ${CHECKS} ELSE checks END,
   metadata = coalesce(${jsonb<Record<string, string> | null>()('metadata')}, metadata),
   tags = coalesce(${textsOrNull('tags')}, tags), archived = coalesce(${boolOrNull('archived')}, archived),
-  model = ${MODEL}, effort = ${textOrNull('effort')}, when_blocked = coalesce(${textOrNull('whenBlocked')}, when_blocked), updated_at = now()
+  model = ${MODEL}, effort = ${textOrNull('effort')}, when_blocked = coalesce(${textOrNull('whenBlocked')}, when_blocked),
+  mcp_servers = coalesce(${textsOrNull('mcpServers')}, mcp_servers), updated_at = now()
 WHERE id = ${TASK_ID}`.rows();

@@ -3,12 +3,13 @@ import type { Transparency } from '../../platform/config/config-file.js';
 import { APPROVALS, WHEN_BLOCKED } from '../../engine/agent/agent-engine.js';
 import { PULL_REQUEST_STATES } from '../../engine/repositories/hosting/host-client.js';
 import type { PushRecord } from '../../engine/repositories/push-record.js';
-import { usd } from '../../platform/money/usd.js';
 import { idSchema, named, personSchema, timestampSchema, timestampView } from '../../platform/http/schema.js';
 import { effortSchema } from '../../engine/models/model.view.js';
+import { taskSkillsSchema } from '../skills/skill.view.js';
 import { budgetSchema, budgetView } from './budget.view.js';
 import { checksSchema, checksView } from './checks/checks.view.js';
 import type { InteractionRow, TaskRow } from './task.sql.js';
+import { NOTHING_USED, usageView } from './usage.view.js';
 import { STATUS_REASON_CODES, TASK_STATUSES } from './task-status.js';
 
 const count = z.int().min(0);
@@ -71,7 +72,7 @@ export const statusReasonSchema = named(
 );
 
 export const sourceSchema = z.strictObject({
-  type: z.enum(['api', 'automation']),
+  type: z.enum(['api', 'automation', 'task']).describe('`task`: the agent of another task, its parent.'),
   automationId: idSchema.nullable().describe('The automation that made it, which may be deleted since; else null.'),
   automationRunId: idSchema.nullable().describe('The run of that automation.'),
 });
@@ -122,8 +123,11 @@ export const taskSchema = named(
     approvals: z.enum(APPROVALS).describe('What a person approves first: commands and file changes, or secrets.'),
     whenBlocked: z.enum(WHEN_BLOCKED).describe('Whether it waits for what blocks it and passes by itself, or fails.'),
     web: z.boolean().describe('Whether its agent may read pages of the web, where the operator lets agents.'),
+    skills: taskSkillsSchema,
+    mcpServers: z.array(z.string()).describe('The names of the servers whose tools its agent has.'),
     budget: budgetSchema.nullable(),
     source: sourceSchema.describe('What created the task.'),
+    parentTaskId: idSchema.nullable().describe('The task whose agent has made it; null of all others.'),
     forkedFrom: z
       .strictObject({ taskId: idSchema, turn: z.int().min(1).describe('The last turn that it has of that task.') })
       .nullable()
@@ -134,10 +138,19 @@ export const taskSchema = named(
       .nullable()
       .describe('The JSON Schema that the last answer of each turn has to fit; null when it may be any text.'),
     usage: usageSchema,
+    children: z
+      .strictObject({ tasks: count, usage: usageSchema })
+      .describe(
+        'The tasks that its agent has made, and those that they have made: what they have used is not part of its own `usage`.',
+      ),
     environment: z
       .strictObject({ slug: z.string(), version: z.int().min(1) })
       .nullable()
       .describe('The version of an environment that it works in; null without one, and when it has been deleted.'),
+    agent: z
+      .strictObject({ slug: z.string(), version: z.int().min(1) })
+      .nullable()
+      .describe('The version of an agent that it works as, for its life; null without one.'),
     checks: checksSchema,
     repository: z
       .strictObject({
@@ -217,26 +230,22 @@ export function taskView(row: TaskRow, transparency: Transparency): z.output<typ
     approvals: row.approvals,
     whenBlocked: row.whenBlocked,
     web: row.web,
+    skills: row.skills.map(({ name, version }) => ({ name, version })),
+    mcpServers: row.mcpServers,
     budget: row.budget === null ? null : budgetView(row.budget),
     source: {
-      type: row.automationId === null ? 'api' : 'automation',
+      type: row.automationId !== null ? 'automation' : row.parentTaskId === null ? 'api' : 'task',
       automationId: row.automationId,
       automationRunId: row.automationRunId,
     },
+    parentTaskId: row.parentTaskId,
     forkedFrom: row.forkedFrom === null ? null : { taskId: row.forkedFrom.taskId, turn: row.forkedFrom.turn },
     result: row.status === 'completed' ? resultView(row, transparency) : null,
-    usage: {
-      inputTokens: row.inputTokens,
-      outputTokens: row.outputTokens,
-      cachedInputTokens: row.cachedInputTokens,
-      reasoningTokens: row.reasoningTokens,
-      steps: row.steps,
-      toolCalls: row.toolCalls,
-      durationMs: row.durationMs,
-      cost: row.costMicros === null ? null : { amount: usd(row.costMicros), currency: 'USD' },
-    },
+    usage: usageView(row),
+    children: { tasks: row.children?.tasks ?? 0, usage: usageView(row.children ?? NOTHING_USED) },
     outputSchema: row.outputSchema,
     environment: row.environment,
+    agent: row.agent,
     checks: checksView(row),
     repository: repositoryView(row.repository),
     changes: row.changes === null ? null : { ...row.changes, patchOmitted: row.changes.patchOmitted ?? false },

@@ -2,6 +2,7 @@
 import { Module } from '@nestjs/common';
 import { BillingModule } from '../billing/billing.module.js';
 import { FilesModule } from '../files/files.module.js';
+import { McpModule } from '../../engine/agent/mcp/mcp.module.js';
 import { ModelsModule } from '../../engine/models/models.module.js';
 import { RepositoriesModule } from '../../engine/repositories/repositories.module.js';
 import { ProjectsModule } from '../projects/projects.module.js';
@@ -11,6 +12,7 @@ import { TransparencyPolicy } from './messages/transparency-policy.js';
 import { MessagesController } from './messages/messages.controller.js';
 import { MessagesService } from './messages/messages.service.js';
 import { ChecksAgain } from './checks/checks-again.js';
+import { TaskCommandsController } from './commands/task-commands.controller.js';
 import { TaskChecksController } from './checks/task-checks.controller.js';
 import { TaskFilesController } from './task-files.controller.js';
 import { TaskPause } from './task-pause.js';
@@ -20,8 +22,8 @@ import { TasksController } from './tasks.controller.js';
 import { TasksService } from './tasks.service.js';
 
 @Module({
-  imports: [BillingModule, FilesModule, OffboardingModule, ModelsModule, ProjectsModule, RepositoriesModule],
-  controllers: [TasksController, MessagesController, TaskFilesController, TaskChecksController],
+  imports: [BillingModule, FilesModule, OffboardingModule, McpModule, ModelsModule, ProjectsModule, RepositoriesModule],
+  controllers: [TasksController, MessagesController, TaskFilesController, TaskChecksController, TaskCommandsController],
   providers: [
     TasksService,
     TaskStarter,
@@ -32,6 +34,6 @@ import { TasksService } from './tasks.service.js';
     InteractionsService,
     TransparencyPolicy,
   ],
-  exports: [InteractionsService, TaskPause, TaskStarter, TasksService, TransparencyPolicy],
+  exports: [OffboardingModule, InteractionsService, TaskPause, TaskStarter, TasksService, TransparencyPolicy],
 })
 export class TasksModule {}

@@ -1,10 +1,13 @@
 import { Injectable } from '@nestjs/common';
 import type { AuthContext } from '../../access/auth/auth-context.js';
+import { McpServers } from '../../engine/agent/mcp/mcp-servers.js';
 import { ModelCatalog } from '../../engine/models/model-catalog.js';
 import { changeModel, checkMaxCost } from '../../engine/models/model-choice.js';
 import { Database } from '../../platform/database/database.js';
 import type { UnitOfWork } from '../../platform/database/unit-of-work.js';
 import { Notices } from '../../platform/notices/notices.js';
+import { limitsOf } from '../agents/find-agent.js';
+import { budgetWithin, serversWithin } from '../agents/with-agent.js';
 import { ProjectsService } from '../projects/projects.service.js';
 import { notFound } from '../../platform/http/api-error.js';
 import type { PageRequest } from '../../platform/http/pages.js';
@@ -33,6 +36,7 @@ export class TasksService {
     private readonly projects: ProjectsService,
     private readonly models: ModelCatalog,
     private readonly notices: Notices,
+    private readonly mcp: McpServers,
   ) {}
 
   /** Throws 404 unless the caller sees the task. */
@@ -44,10 +48,13 @@ export class TasksService {
 
   /** Newest first, by the time that the query sorts by. */
   async list(auth: AuthContext, page: PageRequest<ListTasksQuery>) {
-    const { sort, projectId, automationId } = page.query;
+    const { sort, projectId, automationId, parentTaskId: parent } = page.query;
     const positionOf = (row: TaskRow) => [new Date(row[sort]).toISOString(), row.id];
-    // A project or automation that does not exist, or is none at all, has no tasks.
-    if ([projectId, automationId].some((one) => one !== undefined && !isUuid(one))) return page.cut([], positionOf);
+    // What does not exist, or is no id at all, has no tasks.
+    if (
+      [projectId, automationId, parent === 'any' ? undefined : parent].some((one) => one !== undefined && !isUuid(one))
+    )
+      return page.cut([], positionOf);
     const filters = filtersOf(page.query);
     const [at, id] = page.after ?? [];
     const after = at === undefined || id === undefined ? null : { at, id };
@@ -58,25 +65,24 @@ export class TasksService {
 
   /**
    * Changes what is given; nothing given changes nothing. Throws 404, for a project with its `param`, 403, and 400 for a model or an
-   * effort that there is not, and for `budget.maxCost` on a model without prices. The model of a turn under way stays.
+   * effort that there is not, and for `budget.maxCost` on a model without prices. The model of a turn under way stays. A budget and servers go no further than
+   * those of the agent, but for who may widen them.
    */
   async change(auth: AuthContext, tx: UnitOfWork, taskId: string, input: ChangeTaskDto): Promise<TaskRow> {
-    const {
-      title = null,
-      projectId = null,
-      budget = null,
-      metadata = null,
-      tags = null,
-      archived = null,
-      whenBlocked = null,
-    } = input;
+    const { title = null, projectId = null, metadata = null, tags = null, archived = null } = input;
+    const { whenBlocked = null } = input;
     // Project before task, as a request that deletes a project locks them; the task's own 404 is told first all the same.
     const seen = projectId === null || (await this.projects.hold(auth, tx, projectId));
     const task = await lockTask(auth, tx, taskId);
     if (!seen) throw notFound('project', 'projectId');
     auth.requireOwnership(task.createdById, 'task');
+    if (input.mcpServers !== undefined) this.mcp.check(auth.workspace.slug, input.mcpServers);
     const { model, effort } = changeModel(this.models, task, input);
     const kept = model === task.model ? undefined : task.budget?.maxCost;
+    const narrows = input.budget !== undefined || input.mcpServers !== undefined;
+    const says = narrows ? await limitsOf(auth, tx, task) : null;
+    const mcpServers = serversWithin(input.mcpServers, says);
+    const budget = budgetWithin(input.budget ?? null, says?.budget ?? null);
     checkMaxCost(this.models, model, input.budget === undefined ? kept : budget?.maxCost);
     if (Object.values(input).some((value) => value !== undefined)) {
       const checks = changedChecks(task.checks, input);
@@ -85,7 +91,19 @@ export class TasksService {
         setsProject: input.projectId !== undefined,
         setsBudget: input.budget !== undefined,
       };
-      const values = { checks, title, projectId, budget, metadata, tags, archived, model, effort, whenBlocked };
+      const values = {
+        checks,
+        title,
+        projectId,
+        budget,
+        metadata,
+        tags,
+        archived,
+        model,
+        effort,
+        whenBlocked,
+        mcpServers,
+      };
       await tx.run(CHANGE({ taskId: task.id, ...values, ...given }));
       tx.afterCommit(() => this.notices.send({ tasks: [task.id], workspace: auth.workspaceId }));
     }
@@ -105,11 +123,13 @@ export class TasksService {
 
 function filtersOf(query: ListTasksQuery): TaskFilters {
   const { status, projectId = null, automationId = null, q = null, tag = null, metadata = null, archived } = query;
-  const { createdAfter = '', createdBefore = '' } = query;
+  const { createdAfter = '', createdBefore = '', parentTaskId } = query;
   return {
     statuses: status === undefined ? null : ([...new Set(status.split(','))] as TaskStatus[]),
     projectId,
     automationId,
+    parentTaskId: parentTaskId === undefined || parentTaskId === 'any' ? null : parentTaskId,
+    top: parentTaskId === undefined ? true : null,
     words: q,
     tag,
     metadata,

@@ -1,3 +1,5 @@
+import { sourceType } from '../source-type.js';
+
 /** What clients see of the pull request. */
 const PULL_REQUEST = (row: 'OLD' | 'NEW') =>
   `(${row}.repository #>> '{push,pullRequestUrl}', ${row}.repository #>> '{push,pullRequestState}')`;
@@ -49,6 +51,7 @@ BEGIN
       CASE WHEN OLD.model <> NEW.model THEN 'model' END,
       CASE WHEN OLD.effort IS DISTINCT FROM NEW.effort THEN 'effort' END,
       CASE WHEN OLD.when_blocked <> NEW.when_blocked THEN 'whenBlocked' END,
+      CASE WHEN OLD.mcp_servers <> NEW.mcp_servers THEN 'mcpServers' END,
       CASE WHEN OLD.checks IS DISTINCT FROM NEW.checks THEN 'checks' END,
       CASE WHEN OLD.network IS DISTINCT FROM NEW.network THEN 'network' END,
       CASE WHEN OLD.waiting_for IS DISTINCT FROM NEW.waiting_for THEN 'waitingFor' END,
@@ -64,10 +67,13 @@ BEGIN
       NEW.paused := false;
       NEW.resumes_at := NULL;
     END IF;
+    IF type = 'task.created' THEN
+      data := data || jsonb_build_object('parentTaskId', NEW.parent_task_id);
+    END IF;
     data := data || jsonb_build_object(
       'status', NEW.status,
       'statusReason', NEW.status_reason,
-      'source', jsonb_build_object('type', CASE WHEN NEW.automation_id IS NULL THEN 'api' ELSE 'automation' END,
+      'source', jsonb_build_object('type', ${sourceType('NEW')},
         'automationId', NEW.automation_id, 'automationRunId', NEW.automation_run_id),
       'usage', jsonb_build_object('inputTokens', NEW.input_tokens, 'outputTokens', NEW.output_tokens,
         'cachedInputTokens', NEW.cached_input_tokens, 'reasoningTokens', NEW.reasoning_tokens, 'steps', NEW.steps,
@@ -93,12 +99,12 @@ CREATE OR REPLACE TRIGGER event_of_creation BEFORE INSERT ON tasks FOR EACH ROW 
 export const EVENTS_OF_CHANGES = `
 CREATE OR REPLACE TRIGGER event_of_status BEFORE UPDATE OF status, paused ON tasks FOR EACH ROW
   WHEN (${MOVED}) EXECUTE FUNCTION record_task_event();
-CREATE OR REPLACE TRIGGER event_of_update BEFORE UPDATE OF title, project_id, budget, metadata, tags, archived, model, effort, when_blocked, checks, created_by, waiting_for, network, repository, paused, resumes_at
+CREATE OR REPLACE TRIGGER event_of_update BEFORE UPDATE OF title, project_id, budget, metadata, tags, archived, model, effort, when_blocked, mcp_servers, checks, created_by, waiting_for, network, repository, paused, resumes_at
   ON tasks
   FOR EACH ROW
   WHEN (NOT ${MOVED}
-    AND (OLD.title, OLD.project_id, OLD.budget, OLD.metadata, OLD.tags, OLD.archived, OLD.model, OLD.effort, OLD.when_blocked, OLD.checks, OLD.created_by, OLD.waiting_for, OLD.paused, OLD.resumes_at, OLD.network, ${PULL_REQUEST('OLD')})
+    AND (OLD.title, OLD.project_id, OLD.budget, OLD.metadata, OLD.tags, OLD.archived, OLD.model, OLD.effort, OLD.when_blocked, OLD.mcp_servers, OLD.checks, OLD.created_by, OLD.waiting_for, OLD.paused, OLD.resumes_at, OLD.network, ${PULL_REQUEST('OLD')})
     IS DISTINCT FROM
-      (NEW.title, NEW.project_id, NEW.budget, NEW.metadata, NEW.tags, NEW.archived, NEW.model, NEW.effort, NEW.when_blocked, NEW.checks, NEW.created_by, NEW.waiting_for, NEW.paused, NEW.resumes_at, NEW.network, ${PULL_REQUEST('NEW')}))
+      (NEW.title, NEW.project_id, NEW.budget, NEW.metadata, NEW.tags, NEW.archived, NEW.model, NEW.effort, NEW.when_blocked, NEW.mcp_servers, NEW.checks, NEW.created_by, NEW.waiting_for, NEW.paused, NEW.resumes_at, NEW.network, ${PULL_REQUEST('NEW')}))
   EXECUTE FUNCTION record_task_event();
 `;

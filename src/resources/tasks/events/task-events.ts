@@ -23,7 +23,7 @@ export type TaskNews =
       outcome: Settlement['outcome'];
       by: { id: string; name: string } | null;
     }
-  | { type: `task.${string}` | `check.${string}`; data: Record<string, unknown> };
+  | { type: `task.${string}` | `check.${string}` | `command.${string}`; data: Record<string, unknown> };
 
 /** An event of a task (reference §17). */
 export type TaskEventView = { id: string; seq: number; taskId: string; createdAt: string } & TaskNews;

@@ -16,6 +16,11 @@ export interface Decision {
   remember: boolean;
 }
 
+/** 409: it is answered by now, or was never asked. */
+export function notPending(): ApiError {
+  return new ApiError('interaction_not_pending', 'The task does not wait for an answer to this interaction.');
+}
+
 /** Checks an answer against its question (reference §4). Throws 400 `invalid_field`. */
 export function answerOf(question: PendingInteraction, input: AnswerDto): Answer {
   const { content = null, optionIds } = input;

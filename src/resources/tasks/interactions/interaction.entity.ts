@@ -38,6 +38,8 @@ export class Interaction {
   @Timestamp() expiresAt: Date;
   @Column('text', { nullable: true }) decision: 'approve' | 'deny' | null;
   @Column('text', { nullable: true }) reason: string | null;
+  /** Of an approval: the tool that is asked about, by its own name, and for which there are no more questions when a person says so. */
+  @Column('text', { nullable: true }) tool: string | null;
   /** What a yes adds to the `approvedTools` of the task, whatever is remembered. */
   @Column('text', { nullable: true }) grants: string | null;
 }

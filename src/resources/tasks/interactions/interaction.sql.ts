@@ -73,17 +73,17 @@ UPDATE tasks t SET ${COUNT_NEWS} FROM asked WHERE t.id = ${TASK_ID}`.rows();
 
 /**
  * `remember`: the tool needs no more asking in this task. What the question grants is on record in any case, and no tool then. The call stays
- * open, and may begin.
+ * open, and may begin. Questions of before migration 0091 name no tool: it is the one that the call names.
  */
 export const APPROVE = sql`
 WITH asked AS (
   UPDATE interactions SET status = 'answered', decision = 'approve', reason = ${textOrNull('reason')}
-  WHERE task_id = ${TASK_ID} AND status = 'pending' RETURNING message_id, tool_call_id, grants),
+  WHERE task_id = ${TASK_ID} AND status = 'pending' RETURNING message_id, tool_call_id, tool, grants),
 approved AS (
   UPDATE tool_invocations v SET stage = 'approved' FROM asked
   WHERE v.message_id = asked.message_id AND v.tool_call_id = asked.tool_call_id AND v.state = 'running'
-  RETURNING v.name, asked.grants)
-UPDATE tasks t SET approved_tools = t.approved_tools || coalesce(approved.grants, approved.name) FROM approved
+  RETURNING coalesce(asked.tool, v.name) AS tool, asked.grants)
+UPDATE tasks t SET approved_tools = t.approved_tools || coalesce(approved.grants, approved.tool) FROM approved
 WHERE t.id = ${TASK_ID} AND (approved.grants IS NOT NULL OR ${bool('remember')})`.rows();
 
 export const DENY = sql`

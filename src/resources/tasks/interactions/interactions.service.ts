@@ -2,13 +2,12 @@ import { Injectable } from '@nestjs/common';
 import type { AuthContext } from '../../../access/auth/auth-context.js';
 import { Billing } from '../../billing/billing.service.js';
 import { FilesService } from '../../files/files.service.js';
-import { ApiError } from '../../../platform/http/api-error.js';
 import { Database } from '../../../platform/database/database.js';
 import type { UnitOfWork } from '../../../platform/database/unit-of-work.js';
 import { newId } from '../../../platform/database/ids.js';
 import type { StoredPart } from '../../../engine/models/conversation.js';
 import { Notices, RUNS } from '../../../platform/notices/notices.js';
-import { answerOf, decisionOf } from './answer.js';
+import { answerOf, decisionOf, notPending } from './answer.js';
 import {
   APPROVE,
   CANCEL_STEP,
@@ -46,7 +45,7 @@ export class InteractionsService {
     await this.billing.authorize(tx, work);
     const [pending] = await tx.run(PENDING({ taskId: task.id }));
     if (task.status !== 'awaiting_input' || pending?.id !== input.interactionId || pending.expired) {
-      throw new ApiError('interaction_not_pending', 'The task does not wait for an answer to this interaction.');
+      throw notPending();
     }
     const outcome =
       pending.type === 'approval'

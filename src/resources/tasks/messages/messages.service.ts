@@ -10,6 +10,7 @@ import { isUuid, newId } from '../../../platform/database/ids.js';
 import type { StoredPart } from '../../../engine/models/conversation.js';
 import { Notices, RUNS } from '../../../platform/notices/notices.js';
 import { settleByMessage } from '../interactions/interactions.service.js';
+import { TaskChildren } from '../children/task-children.js';
 import { TaskEnding } from '../task-ending.js';
 import type { Settlement } from '../interactions/settlement.js';
 import { charactersOf, checkInput, userParts } from './message-parts.js';
@@ -33,6 +34,7 @@ export class MessagesService {
     private readonly files: FilesService,
     private readonly billing: Billing,
     private readonly ending: TaskEnding,
+    private readonly children: TaskChildren,
     private readonly notices: Notices,
   ) {}
 
@@ -68,10 +70,12 @@ export class MessagesService {
     const { task, work } = await lockToWork(auth, tx, this.billing, taskId);
     const parts = await userParts(auth, tx, this.files, task.id, input);
     await this.billing.authorize(tx, work);
-    // Without a running turn there is nothing to steer or interrupt: all three wait their turn.
-    const mode = task.status === 'running' ? (input.mode ?? 'queue') : 'queue';
+    // Without a running turn there is nothing to steer or interrupt: all three wait their turn. One that waits for tasks of its own reads them when it goes on.
+    const waits = task.status === 'queued' && task.waitingSince !== null;
+    const mode = task.status === 'running' ? (input.mode ?? 'queue') : waits ? 'steer' : 'queue';
     const { kind, settled } = await this.consequence(auth, tx, task, mode, parts);
-    const runId = newId();
+    const woken = waits && input.mode === 'interrupt' ? await this.children.release(tx, task.id) : null;
+    const runId = woken ?? newId();
     const [sent] = await tx.run(
       SEND({
         taskId: task.id,
@@ -91,7 +95,7 @@ export class MessagesService {
     );
     if (sent === undefined) throw tooMuchUnread();
     const notice = { tasks: [task.id], workspace: auth.workspaceId };
-    if (kind === null) tx.afterCommit(() => this.notices.send(notice));
+    if (kind === null && woken === null) tx.afterCommit(() => this.notices.send(notice));
     else tx.afterCommit(() => this.notices.send({ ...notice, work: { kind: RUNS, id: runId } }));
     return {
       message: { ...sent.row, createdByName: auth.user.name, invocations: null },
@@ -115,7 +119,7 @@ export class MessagesService {
       throw new ApiError('message_already_read', words);
     }
     if (withdrawn.idle)
-      await this.ending.cancelLocked(tx, task.id, 'The message that it was to read was withdrawn.', auth.userId);
+      await this.ending.cancelLocked(tx, [task.id], 'The message that it was to read was withdrawn.', auth.userId);
     tx.afterCommit(() => this.notices.send({ tasks: [task.id], workspace: auth.workspaceId }));
   }
 

@@ -5,13 +5,14 @@ import { WorkspaceRemover } from '../../../access/workspaces/workspace-remover.j
 import type { UnitOfWork } from '../../../platform/database/unit-of-work.js';
 import { LOCK_OF_OWNER } from '../../automations/automations.sql.js';
 import { RunRecords } from '../../automations/run-records.js';
+import { TaskChildren } from '../children/task-children.js';
 import { transferOwnership } from './transfer-ownership.js';
 import { TaskEnding } from '../task-ending.js';
 
 const OWNER_REMOVED = { code: 'owner_removed', message: 'Its owner was removed from the workspace.' } as const;
 
 /** Apart from the other modules of tasks, because the operator command removes members and workspaces without serving tasks. */
-@Module({ providers: [RunRecords, TaskEnding], exports: [TaskEnding] })
+@Module({ providers: [RunRecords, TaskChildren, TaskEnding], exports: [TaskChildren, TaskEnding] })
 export class OffboardingModule implements OnModuleInit {
   constructor(
     private readonly memberships: MembershipsService,

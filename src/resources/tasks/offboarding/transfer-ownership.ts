@@ -6,14 +6,17 @@ const TO = uuid('heirId');
 
 // Projects, automations, tasks, files: as everybody locks them, and those that are held in the order of their ids. A worker goes
 // on writing to a task that has a new owner: what it publishes next is the new owner's.
+const TASKS = sql`
+WITH mine AS (SELECT id FROM tasks WHERE workspace_id = ${WORKSPACE} AND created_by = ${FROM} ORDER BY id FOR UPDATE)
+UPDATE tasks t SET created_by = ${TO}, updated_at = now() FROM mine WHERE t.id = mine.id`;
 const STEPS = [
   sql`UPDATE projects SET owner_id = ${TO}, updated_at = now() WHERE workspace_id = ${WORKSPACE} AND owner_id = ${FROM}`,
   sql`
 WITH mine AS (SELECT id FROM automations WHERE workspace_id = ${WORKSPACE} AND owner_id = ${FROM} ORDER BY id FOR UPDATE)
 UPDATE automations a SET owner_id = ${TO}, updated_at = now() FROM mine WHERE a.id = mine.id`,
-  sql`
-WITH mine AS (SELECT id FROM tasks WHERE workspace_id = ${WORKSPACE} AND created_by = ${FROM} ORDER BY id FOR UPDATE)
-UPDATE tasks t SET created_by = ${TO}, updated_at = now() FROM mine WHERE t.id = mine.id`,
+  TASKS,
+  // What one of them has made while the first statement waited for it.
+  TASKS,
   sql`UPDATE files SET created_by = ${TO} WHERE workspace_id = ${WORKSPACE} AND created_by = ${FROM}`,
 ].map((step) => step.rows());
 
