@@ -1,6 +1,7 @@
 // The table of contents: what one process is made of, by its role.
 import type { ModuleMetadata } from '@nestjs/common';
 import { ScheduleModule } from '@nestjs/schedule';
+import { AgentsModule } from './resources/agents/agents.module.js';
 import { AutomationsModule } from './resources/automations/automations.module.js';
 import { BillingModule } from './resources/billing/billing.module.js';
 import { BillingProvider } from './resources/billing/billing-provider.js';
@@ -26,6 +27,7 @@ import { HttpModule } from './platform/http/http.module.js';
 import { MetricsModule } from './platform/metrics/metrics.module.js';
 import { IntegrationsModule } from './resources/integrations/integrations.module.js';
 import { ModelsModule } from './engine/models/models.module.js';
+import { WebModule } from './engine/web/web.module.js';
 import { PipelineModule } from './pipeline.js';
 import type { ExtensionSet } from './platform/plugins/extension-set.js';
 import { checkChoice } from './platform/plugins/plugin.js';
@@ -33,6 +35,7 @@ import { PluginsModule } from './platform/plugins/plugins.module.js';
 import { JobsModule } from './platform/jobs/jobs.module.js';
 import { RepositoryConnectionsModule } from './resources/repositories/repository-connections.module.js';
 import { EnvironmentsModule } from './resources/environments/environments.module.js';
+import { McpServersModule } from './resources/mcp-servers/mcp-servers.module.js';
 import { NetworkModule } from './resources/network/network.module.js';
 import { ProofsModule } from './resources/proofs/proofs.module.js';
 import { SecretsModule } from './resources/secrets/secrets.module.js';
@@ -43,8 +46,10 @@ import { TaskAccessModule } from './resources/tasks/task-access.js';
 import { TasksModule } from './resources/tasks/tasks.module.js';
 import { FirstBootModule } from './access/workspaces/first-boot.js';
 import { TracingModule } from './platform/tracing/tracing.module.js';
+import { McpModule } from './surfaces/mcp/mcp.module.js';
 import { ConsoleModule } from './surfaces/console/console.module.js';
 import { PersonalNoticesModule } from './resources/personal-notices/personal-notices.module.js';
+import { SkillsModule } from './resources/skills/skills.module.js';
 import { SnapshotsModule } from './resources/snapshots/snapshots.module.js';
 import { WebhooksModule } from './resources/webhooks/webhooks.module.js';
 import { DeliveriesModule } from './work/deliveries/deliveries.module.js';
@@ -79,6 +84,7 @@ export function composeApp(env: Env, extensions: ExtensionSet): { imports: Modul
     MembersModule,
     FirstBootModule,
     ModelsModule,
+    WebModule,
     ProjectsModule,
     FilesModule,
     TasksModule,
@@ -92,15 +98,18 @@ export function composeApp(env: Env, extensions: ExtensionSet): { imports: Modul
     WebhooksModule,
     RepositoryConnectionsModule,
     NetworkModule,
+    McpServersModule,
     SecretsModule,
     EnvironmentsModule,
+    AgentsModule,
+    SkillsModule,
     ProofsModule,
     PersonalNoticesModule,
   ];
   const work: Modules = env.runsWork
     ? [RunsModule.with(env), PullRequestsModule, OccurrencesModule, DeliveriesModule, NoticeSendingModule]
     : [];
-  const surfaces: Modules = env.servesConsole ? [ConsoleModule] : [];
+  const surfaces: Modules = [...(env.servesApi ? [McpModule] : []), ...(env.servesConsole ? [ConsoleModule] : [])];
   return { imports: [...ground, ...http, ...background, ...resources, ...work, ...surfaces, ...extensions.modules] };
 }
 

@@ -32,6 +32,8 @@ export {
   SandboxSession,
 } from './engine/sandbox/sandbox.js';
 export type * from './engine/sandbox/sandbox.js';
+export type * from './engine/sandbox/shared-files.js';
+export { type InputSkill, skillsOf, type SkillSources } from './engine/skills/task-skills.js';
 export { Chore, type ChoreOptions } from './platform/chores/chore.js';
 export { ChoreRunner } from './platform/chores/chore-runner.js';
 export { Env } from './platform/config/env.js';

@@ -16,7 +16,7 @@ import { RateLimitInterceptor } from './access/rate-limit/rate-limit.interceptor
 import { RateLimitModule } from './access/rate-limit/rate-limit.module.js';
 
 export const PIPELINE: Provider[] = [
-  // 401: key, membership, user and workspace in one look at the database. 429: too many failures from one address.
+  // 403: a page of another origin, where the route says so. 401: key, membership, user and workspace in one look at the database. 429: too many failures from one address.
   { provide: APP_GUARD, useClass: BearerGuard },
   // 429: one request is taken from both buckets of the key, or from none.
   { provide: APP_GUARD, useClass: RateLimitGuard },

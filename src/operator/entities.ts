@@ -16,6 +16,8 @@ import { LastingKey } from '../platform/installation/lasting-key.entity.js';
 import { StoredJob } from '../platform/jobs/job.entity.js';
 import { EventHandler } from '../platform/events/event-handler.entity.js';
 import { WorkspaceEvent } from '../platform/events/workspace-event.entity.js';
+import { Agent, AgentVersion } from '../resources/agents/agent.entity.js';
+import { Evaluation, EvaluationTask } from '../resources/agents/evaluations/evaluation.entity.js';
 import { Automation } from '../resources/automations/automation.entity.js';
 import { AutomationRun } from '../resources/automations/automation-run.entity.js';
 import { UsageDay } from '../resources/billing/usage-day.entity.js';
@@ -30,11 +32,15 @@ import { Upload } from '../resources/files/upload.entity.js';
 import { Connection } from '../resources/integrations/connection.entity.js';
 import { HookDelivery } from '../resources/integrations/hook-delivery.entity.js';
 import { Project } from '../resources/projects/project.entity.js';
+import { Skill, SkillVersion } from '../resources/skills/skill.entity.js';
 import { SnapshotBlob, SnapshotObject, SnapshotUse, TaskSnapshot } from '../resources/snapshots/snapshot.entity.js';
 import { TaskEvent } from '../resources/tasks/events/task-event.entity.js';
 import { RepositoryConnection } from '../resources/repositories/repository-connection.entity.js';
 import { TaskProof } from '../resources/proofs/task-proof.entity.js';
+import { TaskCommand } from '../resources/tasks/commands/task-command.entity.js';
+import { TaskChild } from '../resources/tasks/children/task-child.entity.js';
 import { TaskCheck } from '../resources/tasks/checks/task-check.entity.js';
+import { SeenMcpServer, StoredMcpOffer } from '../resources/mcp-servers/mcp-server.entity.js';
 import { NetworkUseCount } from '../resources/network/network-use.entity.js';
 import { SigningKey } from '../resources/proofs/signing-key.entity.js';
 import { Secret } from '../resources/secrets/secret.entity.js';
@@ -68,6 +74,10 @@ export const ENTITIES = [
   AuditAnchor,
   Environment,
   EnvironmentVersion,
+  Agent,
+  AgentVersion,
+  Evaluation,
+  EvaluationTask,
   EnvironmentBuild,
   Project,
   Task,
@@ -86,6 +96,8 @@ export const ENTITIES = [
   SnapshotBlob,
   EnvironmentBuildUse,
   EnvironmentTrial,
+  Skill,
+  SkillVersion,
   WorkspaceClaim,
   Worker,
   Connection,
@@ -106,8 +118,12 @@ export const ENTITIES = [
   Webhook,
   WebhookDelivery,
   RepositoryConnection,
+  SeenMcpServer,
+  StoredMcpOffer,
   NetworkUseCount,
   TaskCheck,
+  TaskCommand,
+  TaskChild,
   TaskProof,
   Secret,
   SecretUseCount,

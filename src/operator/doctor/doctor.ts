@@ -13,6 +13,7 @@ import { environmentsCheck } from './environments.check.js';
 import { installationCheck } from './installation.check.js';
 import { machinesCheck } from './machines.check.js';
 import { mailCheck } from './mail.check.js';
+import { mcpCheck } from './mcp.check.js';
 import { migrationsCheck } from './migrations.check.js';
 import { modelsCheck } from './models.check.js';
 import { queuesCheck } from './queues.check.js';
@@ -41,6 +42,7 @@ export const CHECKS: readonly Check[] = [
   descriptorsCheck,
   sandboxesCheck,
   environmentsCheck,
+  mcpCheck,
   modelsCheck,
   mailCheck,
   machinesCheck,
@@ -102,7 +104,13 @@ function failed(name: string, error: unknown): Finding {
 /** Secrets that messages of drivers and providers may contain, each with its replacement. No line may show them. */
 function secretsOf(at: Examination): [string, string][] {
   const { current, previous } = readable(() => ownSecrets(at)) ?? {};
-  const keys = [...providerKeysOf(at.env.variables), ...at.env.modelKeys.values(), current, previous];
+  const keys = [
+    ...providerKeysOf(at.env.variables),
+    ...at.env.modelKeys.values(),
+    ...at.env.mcpValues.values(),
+    current,
+    previous,
+  ];
   return [
     // A password alone may be an ordinary word; in a message it stands in its URL.
     ...passwordsOf(at.env.variables).map((one): [string, string] => [`:${one}@`, ':***@']),

@@ -25,7 +25,7 @@ import { inMs, reasonOf } from './words.js';
 /** What a trial makes lies in a folder of this name, in DATA_DIR. It goes with the trial, or before the next one. */
 const FOLDER = 'doctor.';
 
-const BUILT_IN = { bubblewrap: BubblewrapSandbox, namespaces: NamespacesSandbox, none: NoSandbox } as const;
+export const BUILT_IN = { bubblewrap: BubblewrapSandbox, namespaces: NamespacesSandbox, none: NoSandbox } as const;
 
 type Tried = { name: string; took: number; report: SandboxReport } | { name: string; reason: string };
 
@@ -50,7 +50,8 @@ export const sandboxesCheck: Check = {
   },
 };
 
-function builtIn(name: string, { variables, file, modelKeys }: Env, folder: string): LocalSandbox {
+/** A driver that works in a folder of the trial. */
+export function builtIn(name: string, { variables, file, modelKeys }: Env, folder: string): LocalSandbox {
   const env = new Env({ ...variables, DATA_DIR: folder }, file, modelKeys);
   const dataDir = new DataDir(env);
   const Driver = BUILT_IN[name as keyof typeof BUILT_IN];
@@ -112,7 +113,7 @@ function judge(tried: Tried[], alone: boolean): Finding[] {
 } // prettier-ignore
 
 /** On the file system on which the service works, if this user may write there. */
-function trialFolder(dataDir: string | null): string {
+export function trialFolder(dataDir: string | null): string {
   const folder = inDataDir(dataDir) ?? mkdtempSync(join(tmpdir(), 'millwright-doctor-'));
   // The users of sandboxes pass through it.
   if (isRoot()) chmodSync(folder, 0o711);
@@ -133,7 +134,7 @@ function inDataDir(dataDir: string | null): string | null {
   }
 }
 
-function remove(folder: string): void {
+export function remove(folder: string): void {
   removeReachable(folder);
   rmSync(folder, { recursive: true, force: true });
 }

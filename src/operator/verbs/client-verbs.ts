@@ -16,8 +16,11 @@ export const CLIENT_VERBS: readonly string[] = [
   'files',
   'network',
   'checks',
+  'commands',
   'proof',
   'verify',
   'webhooks',
+  'skill',
   'listen',
+  'mcp',
 ];

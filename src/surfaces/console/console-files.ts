@@ -46,7 +46,7 @@ const OTHER_TYPES: Record<string, string> = { '.woff2': 'font/woff2', '.png': 'i
 const NOT_BUILT = "The console is not built: run 'npm run build' in the folder of the service, and start it again.";
 
 /** Bytes below which compressing gains nothing. */
-const SMALL = 1024;
+const SMALL = 512;
 const PAGE = 'index.html';
 /** Below it each name has the hash of its content. */
 const FOR_EVER = 'assets/';
