@@ -3,7 +3,7 @@ import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { Millwright } from '@millwright/sdk';
+import { type ClientOptions, Millwright } from '@millwright/sdk';
 import { UsageError, type Line } from './line.js';
 import { plain } from './terminal.js';
 
@@ -32,15 +32,18 @@ function kept(): Partial<Account> {
 export const serviceUrl = (): string => env['MILLWRIGHT_URL'] || kept().url || DEFAULT_URL;
 
 /** The client that all verbs but `login` use. */
-export function client(): Millwright {
+export const client = (): Millwright => new Millwright(ownOptions());
+
+/** Where the service is, and as whom, for a client. */
+export function ownOptions(): ClientOptions {
   const account = env['MILLWRIGHT_API_KEY'] && env['MILLWRIGHT_URL'] ? {} : kept();
   const apiKey = env['MILLWRIGHT_API_KEY'] || account.apiKey;
   if (!apiKey) throw new UsageError("No key: 'mw login' asks for one and keeps it, or set MILLWRIGHT_API_KEY.");
-  return clientOf(env['MILLWRIGHT_URL'] || account.url || DEFAULT_URL, apiKey);
+  return optionsOf(env['MILLWRIGHT_URL'] || account.url || DEFAULT_URL, apiKey);
 }
 
-/** One that says at once that the service does not answer: it is tried again for some seconds. */
-function clientOf(baseUrl: string, apiKey: string): Millwright {
+/** Of a client that says at once that the service does not answer: it is tried again for some seconds. */
+function optionsOf(baseUrl: string, apiKey: string): ClientOptions {
   if (!/^https?:/.test(baseUrl) || !URL.canParse(baseUrl)) throw new UsageError(`${baseUrl} is no URL of a service.`);
   // Anything else cannot stand in a header.
   if (!/^[!-~]+$/.test(apiKey)) throw new UsageError('The key has characters that no key has.');
@@ -56,14 +59,14 @@ function clientOf(baseUrl: string, apiKey: string): Millwright {
       throw error;
     }
   };
-  return new Millwright({ apiKey, baseUrl, fetch: telling });
+  return { apiKey, baseUrl, fetch: telling };
 }
 
 export async function login(line: Line): Promise<number> {
   const url = line.text('url') ?? (env['MILLWRIGHT_URL'] || kept().url || DEFAULT_URL);
   const apiKey = await askForKey(url);
   if (apiKey === '') throw new UsageError('No key was given.');
-  const context = await clientOf(url, apiKey).auth.context();
+  const context = await new Millwright(optionsOf(url, apiKey)).auth.context();
   const file = accountFile();
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
   // A new file, so that its mode holds from its first byte on.

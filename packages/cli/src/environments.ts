@@ -1,17 +1,14 @@
-import { readFileSync } from 'node:fs';
-import { text } from 'node:stream/consumers';
 import { setTimeout as wait } from 'node:timers/promises';
-import {
-  type ChangeEnvironment,
-  type Environment,
-  type EnvironmentBuild,
-  MillwrightError,
-  type Millwright,
-} from '@millwright/sdk';
+import type { ChangeEnvironment, Environment, EnvironmentBuild, Millwright } from '@millwright/sdk';
 import { client } from './account.js';
 import { checksIn } from './checks.js';
+import { objectIn } from './json-file.js';
 import { type Line, UsageError, type Verb } from './line.js';
 import { plain } from './terminal.js';
+import { found, show } from './versioned.js';
+
+/** What `show` prints and the service alone says. */
+const ITS_OWN = ['id', 'slug', 'version', 'createdBy', 'createdAt', 'updatedAt'];
 
 /** The verbs below `environments`. */
 export const ENVIRONMENTS: Record<string, Verb | undefined> = {
@@ -26,14 +23,7 @@ export const ENVIRONMENTS: Record<string, Verb | undefined> = {
   show: {
     words: ['SLUG', '[VERSION]'],
     options: {},
-    async run(line) {
-      const [slug, version] = [line.word(0), line.optionalWord(1)];
-      if (version !== undefined && !/^[1-9]\d*$/.test(version)) throw new UsageError('The version is a number, such as 1.');
-      const { environments } = client();
-      const one = version === undefined ? await environments.get(slug) : await environments.version(slug, Number(version));
-      console.log(line.json ? JSON.stringify(one) : plain(JSON.stringify(one, null, 2)));
-      return 0;
-    },
+    run: (line) => show(line, client().environments),
   },
   set: {
     words: ['SLUG'],
@@ -43,9 +33,10 @@ export const ENVIRONMENTS: Record<string, Verb | undefined> = {
     },
     async run(line) {
       const slug = line.word(0);
-      const given = { ...(await fileIn(line.text('file'))), ...fieldsIn(line) } as ChangeEnvironment;
-      const mw = client();
-      return print(line, (await isThere(mw, slug)) ? await mw.environments.update(slug, given) : await mw.environments.create({ slug, ...given }));
+      const given = { ...(await objectIn(line.text('file'), ITS_OWN)), ...fieldsIn(line) } as ChangeEnvironment;
+      const { environments } = client();
+      const before = await found(environments.get(slug));
+      return print(line, before === null ? await environments.create({ slug, ...given }) : await environments.update(slug, given));
     },
   },
   delete: {
@@ -109,41 +100,6 @@ async function ended(mw: Millwright, slug: string, id: string, show: (log: strin
     }
   }
 }
-
-async function isThere(mw: Millwright, slug: string): Promise<boolean> {
-  try {
-    await mw.environments.get(slug);
-    return true;
-  } catch (error) {
-    if (error instanceof MillwrightError && error.status === 404) return false;
-    throw error;
-  }
-}
-
-/** What `show` has printed can be given again: what is the service's to say is left out. */
-async function fileIn(file: string | undefined): Promise<object> {
-  if (file === undefined) return {};
-  const json = file === '-' ? await text(process.stdin) : contentOf(file);
-  let value: unknown;
-  try {
-    value = JSON.parse(json);
-  } catch {
-    throw new UsageError(`${file === '-' ? 'Standard input' : file} is no JSON.`);
-  }
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw new UsageError('--file takes an object of JSON.');
-  const { id: _id, slug: _slug, version: _version, createdBy: _by, createdAt: _at, updatedAt: _then, ...given } = value as Record<string, unknown>;
-  return given;
-} // prettier-ignore
-
-function contentOf(file: string): string {
-  try {
-    return readFileSync(file, 'utf8');
-  } catch (error) {
-    const { code = '', message } = error as NodeJS.ErrnoException;
-    const why = { ENOENT: 'there is no such file', EISDIR: 'it is a folder', EACCES: 'you may not read it' }[code] ?? message;
-    throw new UsageError(`--file ${file}: ${why}.`);
-  }
-} // prettier-ignore
 
 function fieldsIn(line: Line): Record<string, unknown> {
   const [name, url, ref] = [line.text('name'), line.text('repository'), line.text('ref')];

@@ -1,4 +1,6 @@
 import { readFileSync } from 'node:fs';
+import { AGENTS_HELP } from './agents-help.js';
+import { ENVIRONMENTS_HELP } from './environments-help.js';
 
 interface VerbHelp {
   /** What stands behind `mw`, and what it does. */
@@ -20,11 +22,15 @@ const VERBS: Record<string, VerbHelp> = {
     options: [
       ['--file F', 'a file for the agent, as attachments/F; may come several times'],
       ['--project P', 'the project that the task belongs to'],
+      ['--agent A[@N]', 'how it works, in version N, a channel or the newest; - for none'],
       ['--environment E[@N]', 'what it works in, in version N or the newest; - for none'],
+      ['--skill S[@N]', 'know-how that it has, in version N or the newest; may come several times; - for none'],
+      ['--mcp NAME', 'a server whose tools it has; may come several times; - for none'],
       ['--model M', 'the model, in place of the default one'],
       ['--effort low|medium|high', 'how much the model thinks'],
       ['--approvals writes|secrets', 'it asks before each command and file change, or the first use of each secret'],
       ['--when-blocked wait', 'waits for what passes by itself, such as an overloaded model, instead of failing'],
+      ['--no-web', 'reads no pages of the web, where agents may'],
       ['--max-steps N', 'so many steps at most'],
       ['--metadata k=v', 'kept with the task; may come several times'],
       ['--tag T', 'a word to find it by; may come several times'],
@@ -110,6 +116,7 @@ const VERBS: Record<string, VerbHelp> = {
   },
   show: {
     lines: [['show TASK', 'its status, what it waits for, and its answer']],
+    options: [['--tree', 'the tasks that its agent has made, too, each on a line below the one that made it']],
     example: 'mw show 01a2047b-2b2f-71b6-93df-54922585c41e',
   },
   files: {
@@ -123,6 +130,13 @@ const VERBS: Record<string, VerbHelp> = {
     ],
     options: [['--again', 'runs them once more on a task that has ended, without its agent, and lists these']],
     example: 'mw checks 01a2047b-2b2f-71b6-93df-54922585c41e',
+  },
+  commands: {
+    lines: [
+      ['commands TASK', 'lists the commands of its agent that go on, or went on, beyond their calls, newest first'],
+    ],
+    options: [['--stop ID', 'stops that one']],
+    example: 'mw commands 01a2047b-2b2f-71b6-93df-54922585c41e --stop b1',
   },
   proof: {
     lines: [['proof TASK', 'prints what its checks saw, signed by the service; verify reads it']],
@@ -167,41 +181,21 @@ const VERBS: Record<string, VerbHelp> = {
     ],
     example: 'mw secrets set GITHUB_TOKEN --host api.github.com < token.txt',
   },
-  environments: {
+  environments: ENVIRONMENTS_HELP,
+  agents: AGENTS_HELP,
+  skill: {
     lines: [
-      ['environments list', 'the boxes that tasks may work in, with the hosts that each reaches'],
-      ['environments show SLUG [VERSION]', 'what it is, in JSON'],
-      ['environments set SLUG', 'makes one, or gives one that is there what is said of it: the next version'],
-      ['environments delete SLUG', 'with its versions and builds, unless a task works in it'],
-      ['environments builds SLUG', 'what was made of it, newest first'],
-      [
-        'environments build SLUG',
-        'makes it now, and shows what its commands write; the exit code is 1 when that fails',
-      ],
-      [
-        'environments test SLUG COMMAND',
-        'runs a command in a copy of what was made; the exit code is that of the command',
-      ],
+      ['skill push DIR', 'a folder with a SKILL.md: a skill, or its next version when something in it has changed'],
+      ['skill list', 'the know-how that tasks may have'],
+      ['skill show NAME[@N]', 'what it is, with its versions'],
+      ['skill default NAME', 'for all tasks that name no skills'],
+      ['skill remove NAME', 'with its versions, unless an automation names it'],
     ],
     options: [
-      ['--file F|-', 'of set: JSON as show prints it; what else is given goes before it'],
-      ['--name N', 'what people call it'],
-      ['--repository URL', 'cloned before the commands'],
-      ['--ref R', 'a branch, a tag or a commit of it'],
-      ['--setup COMMAND', 'makes the box; may come several times'],
-      ['--variable K=V', 'that each command has; may come several times'],
-      ['--host H[:PORT]', 'that commands reach; may come several times'],
-      ['--secret NAME', 'that its tasks have; may come several times'],
-      ['--refresh never|daily', 'when the box is made anew'],
-      ['--lockfile GLOB', 'it is made anew when such a file changes; may come several times'],
-      ['--on-failure fail|lastGood', 'what tasks do when the box cannot be made'],
-      ['--check COMMAND', 'that its tasks have to pass, of those that have no others; may come several times'],
-      ['--protect GLOB', 'such paths the checks see as they were at first; may come several times'],
-      ['--max-repairs N', 'how often in a turn the agent may mend what a check has found'],
-      ['--log', 'of builds: with the last of what the commands wrote'],
+      ['--out F', 'of show: saves the zip of a version, or of the newest'],
+      ['--off', 'of default: takes it back'],
     ],
-    example:
-      "mw environments set node --repository https://github.com/acme/api --setup 'npm ci' --host registry.npmjs.org",
+    example: 'mw skill push ./release-notes',
   },
   webhooks: {
     lines: [
@@ -221,6 +215,10 @@ const VERBS: Record<string, VerbHelp> = {
       ['--forward URL', 'signs and posts each to a receiver on this machine, as a webhook would'],
     ],
     example: 'mw listen --types task.* --forward http://127.0.0.1:8080/hook',
+  },
+  mcp: {
+    lines: [['mcp', 'is an MCP server on standard input and output, for tools that start one']],
+    example: 'claude mcp add millwright -- mw mcp',
   },
 };
 

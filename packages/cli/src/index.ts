@@ -1,10 +1,12 @@
 // The command of those who give work to a service (reference §19): its verbs and its exit codes.
 import { ConnectionError, MillwrightError, ProofError } from '@millwright/sdk';
+import { AGENTS } from './agents.js';
 import { ENVIRONMENTS } from './environments.js';
 import { help, helpOf, version } from './help.js';
 import { parse, UsageError, type Verb } from './line.js';
 import { Interrupted } from './interrupts.js';
 import { SECRETS } from './secrets.js';
+import { SKILLS } from './skills.js';
 import { plain } from './terminal.js';
 import { VERBS } from './verbs.js';
 import { PARTS as WEBHOOKS } from './webhooks.js';
@@ -19,6 +21,8 @@ const GROUPS: Record<string, Record<string, Verb | undefined>> = {
   webhooks: WEBHOOKS,
   secrets: SECRETS,
   environments: ENVIRONMENTS,
+  agents: AGENTS,
+  skill: SKILLS,
 };
 
 /** Carries out a command line and sets the exit code of the process. */

@@ -35,6 +35,8 @@ export class Progress {
     } else if (event.type === 'check.started') this.note(`▸ check ${plain(event.data.name)}${where(event.data)}`);
     else if (event.type === 'check.completed')
       this.note(`${MARK}${plain(event.data.name)}${where(event.data)} ${howItEnded(event.data)}`);
+    else if (event.type === 'command.started') this.note(`▸ ${event.data.commandId} goes on`);
+    else if (event.type === 'command.ended') this.note(`${MARK}${event.data.commandId} ${event.data.status}`);
     else if ('seq' in event && 'data' in event && 'status' in event.data) this.status(event.data);
   }
 

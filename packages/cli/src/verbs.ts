@@ -1,22 +1,24 @@
-import { readFileSync } from 'node:fs';
-import { text } from 'node:stream/consumers';
-import type { CreateTask, ListTasks, Reply, Task, TaskStatus } from '@millwright/sdk';
+import type { ListTasks, Reply, Task, TaskStatus } from '@millwright/sdk';
 import { fileFrom, saveTo } from '@millwright/sdk/node';
 import { client, login } from './account.js';
-import { checks, checksIn } from './checks.js';
+import { checks } from './checks.js';
+import { commands } from './commands.js';
 import { download, stay } from './following.js';
 import { type Line, UsageError, type Verb } from './line.js';
 import { listen } from './listen.js';
 import { waitingLine } from './progress.js';
 import { answerLine } from './questions.js';
+import { contentOf, effortIn, metadataIn, numberIn, oneOf, schemaIn, taskOf } from './task-options.js';
+import { mcp } from './mcp.js';
 import { plain } from './terminal.js';
+import { printTree } from './tree.js';
 import { proof, verify } from './verify.js';
 
 const run: Verb = {
   words: ['CONTENT|-'],
   options: {
-    file: 'texts', project: 'text', environment: 'text', model: 'text', effort: 'text', approvals: 'text', 'when-blocked': 'text', 'max-steps': 'text',
-    metadata: 'texts', tag: 'texts', check: 'texts', protect: 'texts', 'max-repairs': 'text', schema: 'text', detach: 'switch', out: 'text',
+    file: 'texts', project: 'text', agent: 'text', environment: 'text', skill: 'texts', mcp: 'texts', model: 'text', effort: 'text', approvals: 'text', 'when-blocked': 'text', 'max-steps': 'text',
+    metadata: 'texts', tag: 'texts', check: 'texts', protect: 'texts', 'max-repairs': 'text', schema: 'text', 'no-web': 'switch', detach: 'switch', out: 'text',
   },
   async run(line) {
     const mw = client();
@@ -134,10 +136,11 @@ const archive: Verb = {
 
 const show: Verb = {
   words: ['TASK'],
-  options: {},
+  options: { tree: 'switch' },
   async run(line) {
     const mw = client();
     const task = await mw.tasks.get(line.word(0));
+    if (line.has('tree')) return printTree(line, mw, task);
     printTask(line, task);
     if (line.json) return 0;
     if (task.statusReason !== null) console.log(plain(task.statusReason.message));
@@ -187,66 +190,12 @@ const network: Verb = {
 /** All of them, by their names. */
 export const VERBS: Record<string, Verb | undefined> = {
   login: { words: [], options: { url: 'text' }, run: login },
-  run, follow, send, withdraw, answer, cancel, pause, resume, fork, archive, tasks, show, files, checks, proof, network, verify, listen,
+  run, follow, send, withdraw, answer, cancel, pause, resume, fork, archive, tasks, show, files, checks, commands, proof, network, verify, listen, mcp,
 }; // prettier-ignore
 
 function printTask(line: Line, task: Task): number {
   console.log(line.json ? JSON.stringify(task) : `${task.id}  ${task.status}  ${plain(task.title)}`);
   return 0;
-}
-
-async function contentOf(word: string): Promise<string> {
-  if (word !== '-') return word;
-  if (process.stdin.isTTY) console.error('Reading the content; Ctrl-D ends it.');
-  return text(process.stdin);
-}
-
-async function taskOf(line: Line): Promise<CreateTask> {
-  const [projectId, model, maxSteps] = [line.text('project'), line.text('model'), numberIn(line, 'max-steps')];
-  const approvals = oneOf(line, 'approvals', ['none', 'writes', 'secrets'] as const);
-  const whenBlocked = oneOf(line, 'when-blocked', ['fail', 'wait'] as const);
-  const [metadata, tags] = [metadataIn(line), line.texts('tag')];
-  return {
-    content: await contentOf(line.word(0)),
-    ...(projectId && { projectId }),
-    ...environmentIn(line),
-    ...(model && { model }),
-    ...effortIn(line),
-    ...(approvals && { approvals }),
-    ...(whenBlocked && { whenBlocked }),
-    ...(maxSteps && { budget: { maxSteps } }),
-    ...(metadata && { metadata }),
-    ...(tags.length > 0 && { tags }),
-    ...checksIn(line),
-  };
-}
-
-/** `node`, `node@3`, or `-` for none in place of the project's. */
-function environmentIn(line: Line): Pick<CreateTask, 'environment'> {
-  const word = line.text('environment');
-  if (word === undefined) return {};
-  const [, slug = word, version] = /^(.*)@([1-9]\d*)$/.exec(word) ?? [];
-  return { environment: version === undefined ? (word === '-' ? null : word) : { slug, version: Number(version) } };
-}
-
-function numberIn(line: Line, name: string): number | undefined {
-  const word = line.text(name);
-  if (word !== undefined && !/^[1-9]\d*$/.test(word)) throw new UsageError(`--${name} takes a number.`);
-  return word === undefined ? undefined : Number(word);
-}
-
-function effortIn(line: Line): Pick<CreateTask, 'effort'> {
-  const effort = oneOf(line, 'effort', ['low', 'medium', 'high'] as const);
-  return effort === undefined ? {} : { effort };
-}
-
-function metadataIn(line: Line): Record<string, string> | undefined {
-  const pairs = line.texts('metadata').map((pair): [string, string] => {
-    const at = pair.indexOf('=');
-    if (at < 1) throw new UsageError(`--metadata takes key=value, not ${pair}.`);
-    return [pair.slice(0, at), pair.slice(at + 1)];
-  });
-  return pairs.length > 0 ? Object.fromEntries(pairs) : undefined;
 }
 
 /** The service says what is wrong with a value that it does not take. */
@@ -266,16 +215,6 @@ function filtersIn(line: Line): ListTasks {
   return Object.fromEntries(Object.entries(words).filter(([, value]) => value !== undefined));
 }
 
-function schemaIn(path: string | undefined): CreateTask['outputSchema'] {
-  if (path === undefined) return undefined;
-  try {
-    return JSON.parse(readFileSync(path, 'utf8')) as CreateTask['outputSchema'];
-  } catch (error) {
-    if (error instanceof SyntaxError) throw new UsageError(`${path} is no JSON: ${error.message}`);
-    throw error;
-  }
-}
-
 function replyIn(line: Line): Reply {
   const [options, said, reason] = [line.texts('option'), line.text('text'), line.text('reason')];
   const kinds = [options.length > 0, said !== undefined, line.has('approve'), line.has('deny')];
@@ -283,11 +222,4 @@ function replyIn(line: Line): Reply {
   if (options.length > 0) return { optionIds: options };
   if (said !== undefined) return { content: said };
   return { decision: line.has('approve') ? 'approve' : 'deny', ...(reason !== undefined && { reason }) };
-}
-
-function oneOf<T extends string>(line: Line, name: string, words: readonly T[]): T | undefined {
-  const word = line.text(name);
-  const found = words.find((one) => one === word);
-  if (word !== undefined && found === undefined) throw new UsageError(`--${name} takes ${words.join(', ')}.`);
-  return found;
 }

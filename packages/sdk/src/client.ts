@@ -1,3 +1,4 @@
+import { Agents } from './agents.js';
 import { Automations } from './automations.js';
 import { Environments } from './environments.js';
 import { follow, isEvent } from './follow.js';
@@ -14,9 +15,12 @@ import {
   Projects,
   ServiceAccounts,
   Uploads,
+  McpServers,
+  Web,
 } from './resources.js';
 import { Repositories, RepositoryConnections } from './repositories.js';
 import { Secrets } from './secrets.js';
+import { Skills } from './skills.js';
 import { Tasks } from './tasks.js';
 import { type ClientOptions, Transport } from './transport.js';
 import type { WorkspaceEvent } from './types.js';
@@ -34,6 +38,7 @@ export interface WorkspaceEventsOptions {
 
 /** A client of a service: one property per resource. */
 export class Millwright {
+  readonly agents: Agents;
   readonly audit: Audit;
   readonly auth: Auth;
   readonly automations: Automations;
@@ -49,9 +54,12 @@ export class Millwright {
   readonly repositories: Repositories;
   readonly repositoryConnections: RepositoryConnections;
   readonly secrets: Secrets;
+  readonly skills: Skills;
   readonly tasks: Tasks;
   readonly uploads: Uploads;
   readonly notices: PersonalNotices;
+  readonly mcpServers: McpServers;
+  readonly web: Web;
   readonly webhooks: Webhooks;
   /** Where the service is. */
   readonly baseUrl: string;
@@ -61,6 +69,7 @@ export class Millwright {
     const transport = new Transport(options);
     this.#transport = transport;
     this.baseUrl = transport.baseUrl;
+    this.agents = new Agents(transport);
     this.audit = new Audit(transport);
     this.auth = new Auth(transport);
     this.automations = new Automations(transport);
@@ -76,9 +85,12 @@ export class Millwright {
     this.repositories = new Repositories(transport);
     this.repositoryConnections = new RepositoryConnections(transport);
     this.secrets = new Secrets(transport);
+    this.skills = new Skills(transport);
     this.tasks = new Tasks(transport);
     this.uploads = new Uploads(transport);
     this.notices = new PersonalNotices(transport);
+    this.mcpServers = new McpServers(transport);
+    this.web = new Web(transport);
     this.webhooks = new Webhooks(transport);
   }
 

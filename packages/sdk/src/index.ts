@@ -4,6 +4,7 @@ export { Millwright, type WorkspaceEventsOptions } from './client.js';
 export * from './errors.js';
 export { fold } from './fold.js';
 export { List, type Page } from './list.js';
+export { Mcp, type McpMessage } from './mcp.js';
 export { ProofError, type ProofKeys, type Proven, verifyProof } from './proofs.js';
 export type { ProofCheck, ProofStatement } from './statement.js';
 export type { EventsOptions, Reply, WaitOptions } from './tasks.js';

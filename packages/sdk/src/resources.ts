@@ -5,6 +5,8 @@ import type {
   AddMember, AuditEntry, AuthContext, BillingSummary, ChangeMember, ChangeNotices, ChangeProject, Connect, CreateKey, CreateProject,
   CreateServiceAccount, CreateServiceKey, Deleted, File as StoredFile, Integration, IntegrationConnection, IntegrationDelivery, Invitation,
   Key, Member, Model, Notices, Project, PushState, PushSubscription, RotateConnection, ServiceAccount, Upload, UsageRow,
+  McpServer,
+  WebAccess,
 } from './types.js'; // prettier-ignore
 
 /** What an upload is given beside the client's own time, by its size: 100 KB a second. */
@@ -140,6 +142,20 @@ export class Auth extends Resource {
 export class Models extends Resource {
   list(options?: CallOptions): Promise<Model[]> {
     return this.one('models', { method: 'GET', path: '/v1/models', ...options });
+  }
+}
+
+export class McpServers extends Resource {
+  /** The servers whose tools a task may have. */
+  list(options?: CallOptions): Promise<McpServer[]> {
+    return this.one('mcpServers', { method: 'GET', path: '/v1/mcp-servers', ...options });
+  }
+}
+
+export class Web extends Resource {
+  /** Which pages of the web agents may read; null: none. */
+  read(options?: CallOptions): Promise<WebAccess | null> {
+    return this.one('web', { method: 'GET', path: '/v1/web', ...options });
   }
 }
 

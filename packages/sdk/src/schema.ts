@@ -23,6 +23,359 @@ export interface components {
         };
         /**
          * @example {
+         *       "id": "01a2047b-7a10-7c21-8b0d-7a1f3c2b7d42",
+         *       "slug": "reviewer",
+         *       "name": "Reviewer",
+         *       "description": "Reads changes and says what is wrong with them.",
+         *       "version": 3,
+         *       "default": false,
+         *       "channels": {
+         *         "stable": 2
+         *       },
+         *       "instructions": "Review the change. Name each defect with its file and line. Change no file.",
+         *       "model": null,
+         *       "effort": null,
+         *       "approvals": "none",
+         *       "budget": {
+         *         "maxSteps": 40,
+         *         "maxTokens": null,
+         *         "maxDurationSeconds": null,
+         *         "maxCost": null
+         *       },
+         *       "repository": null,
+         *       "tools": {
+         *         "deny": [
+         *           "write",
+         *           "edit",
+         *           "apply_patch"
+         *         ]
+         *       },
+         *       "skills": null,
+         *       "mcpServers": null,
+         *       "web": false,
+         *       "checks": null,
+         *       "maxRepairs": null,
+         *       "environment": null,
+         *       "outputSchema": null,
+         *       "tags": [
+         *         "review"
+         *       ],
+         *       "metadata": {},
+         *       "archived": false,
+         *       "createdBy": {
+         *         "id": "01a2044f-edf1-74c6-aed0-13019ae7eb6f",
+         *         "name": "Ann"
+         *       },
+         *       "createdAt": "2026-11-22T18:18:30.701Z",
+         *       "updatedAt": "2026-11-22T18:18:30.701Z"
+         *     }
+         */
+        Agent: {
+            /** @enum {string} */
+            approvals: "none" | "writes" | "secrets";
+            /** @description It takes no new task. */
+            archived: boolean;
+            /** @description What one turn may use. */
+            budget: components["schemas"]["TaskBudget"] | null;
+            /** @description Names that stand for versions: `{"stable": 3}`. */
+            channels: {
+                [key: string]: number;
+            };
+            /** @description Of its tasks, of those that name none themselves; null: it says nothing of them. */
+            checks: components["schemas"]["DefaultCheck"][] | null;
+            createdAt: components["schemas"]["Timestamp"];
+            createdBy: components["schemas"]["Person"];
+            /** @description Whether it is the agent of the tasks of its workspace that name none. */
+            default: boolean;
+            description: string;
+            effort: components["schemas"]["Effort"] | null;
+            /** @description What its tasks work in, as given; null: that of their project. */
+            environment: {
+                slug: string;
+                /** @description Null: the newest one at the time when a task is made. */
+                version: number | null;
+            } | null;
+            id: components["schemas"]["Id"];
+            /** @description What its tasks are told before all else: the word of who made it. Empty: nothing. */
+            instructions: string;
+            /** @description As of tasks; null: it says nothing of it. */
+            maxRepairs: number | null;
+            /** @description Servers whose tools its tasks have; null: those of the environment, else those that are so by default. */
+            mcpServers: string[] | null;
+            /** @description Of tasks that have none themselves. */
+            metadata: {
+                [key: string]: string;
+            };
+            /** @description Of tasks that name none themselves; null: the default at that time. */
+            model: string | null;
+            name: string;
+            /** @description The JSON Schema that answers of its tasks have to fit; null when they may be any text. */
+            outputSchema: {
+                [key: string]: unknown;
+            } | null;
+            /** @description What its tasks work on, as given; null for nothing. */
+            repository: {
+                /** @description Where the changes of completed turns go; null when they are not pushed. */
+                push: {
+                    /** @description With `{taskId}` and `{date}`, which stand for those of each run. */
+                    branch: string;
+                    /** @description Null when none is opened. */
+                    pullRequest: {
+                        /** @description Null: the branch that was cloned, else the default branch. */
+                        base: string | null;
+                        draft: boolean;
+                        /** @description Null: the title of the task. */
+                        title: string | null;
+                    } | null;
+                } | null;
+                /** @description A branch, a tag or a commit; null for the default branch. */
+                ref: string | null;
+                url: string;
+            } | null;
+            /** @description Skills of its tasks, as given; null: those that are so by default. */
+            skills: string[] | null;
+            /** @description By which tasks name it. */
+            slug: string;
+            /** @description Of tasks that have none themselves. */
+            tags: string[];
+            tools: {
+                /** @description Names of tools that its tasks do not have. */
+                deny: string[];
+            };
+            updatedAt: components["schemas"]["Timestamp"];
+            /** @description The newest one, whose definition this is. */
+            version: number;
+            /** @description `false`: its tasks read no pages of the web. Null: it says nothing of that. */
+            web: boolean | null;
+        };
+        /**
+         * @description What the tasks of one version of an agent came to.
+         * @example {
+         *       "version": 3,
+         *       "tasks": 1,
+         *       "completed": 1,
+         *       "cancelled": 0,
+         *       "failed": {},
+         *       "checks": {
+         *         "passed": 1,
+         *         "failed": 0
+         *       },
+         *       "questions": 0,
+         *       "steps": 9,
+         *       "inputTokens": 48210,
+         *       "outputTokens": 2190,
+         *       "cachedInputTokens": 31200,
+         *       "reasoningTokens": 0,
+         *       "cost": {
+         *         "amount": "0.0914",
+         *         "currency": "USD"
+         *       },
+         *       "minutes": {
+         *         "p50": 1.4,
+         *         "p90": 1.4
+         *       }
+         *     }
+         */
+        AgentFigures: {
+            cachedInputTokens: number;
+            cancelled: number;
+            /** @description Tasks by how their last checks stand. */
+            checks: {
+                failed: number;
+                passed: number;
+            };
+            completed: number;
+            /** @description Null when no step was of a model with prices. */
+            cost: {
+                amount: string;
+                /** @constant */
+                currency: "USD";
+            } | null;
+            /** @description By the code of the reason. */
+            failed: {
+                [key: string]: number;
+            };
+            inputTokens: number;
+            /** @description Of running time, of the tasks that have ended; null without one. */
+            minutes: {
+                p50: number;
+                p90: number;
+            } | null;
+            outputTokens: number;
+            /** @description How often a person was asked: questions and approvals. */
+            questions: number;
+            reasoningTokens: number;
+            /** @description Calls of the model. */
+            steps: number;
+            /** @description Those that the caller sees, as they are now. */
+            tasks: number;
+            version: number;
+        };
+        AgentResponse: {
+            agent: components["schemas"]["Agent"];
+        };
+        AgentsListResponse: {
+            agents: components["schemas"]["Agent"][];
+            /** @description For the query parameter `cursor`; null at the end. */
+            nextCursor: string | null;
+        };
+        /**
+         * @example {
+         *       "from": "2026-10-31T00:00:00.000Z",
+         *       "to": "2026-11-30T00:00:00.000Z",
+         *       "versions": [
+         *         {
+         *           "version": 3,
+         *           "tasks": 12,
+         *           "completed": 10,
+         *           "cancelled": 1,
+         *           "failed": {
+         *             "checks_failed": 1
+         *           },
+         *           "checks": {
+         *             "passed": 10,
+         *             "failed": 1
+         *           },
+         *           "questions": 3,
+         *           "steps": 131,
+         *           "inputTokens": 702400,
+         *           "outputTokens": 31850,
+         *           "cachedInputTokens": 455100,
+         *           "reasoningTokens": 0,
+         *           "cost": {
+         *             "amount": "1.3312",
+         *             "currency": "USD"
+         *           },
+         *           "minutes": {
+         *             "p50": 1.52,
+         *             "p90": 4.1
+         *           }
+         *         }
+         *       ]
+         *     }
+         */
+        AgentStats: {
+            from: components["schemas"]["Timestamp"];
+            to: components["schemas"]["Timestamp"];
+            versions: components["schemas"]["AgentFigures"][];
+        };
+        AgentsVersionsResponse: {
+            /** @description For the query parameter `cursor`; null at the end. */
+            nextCursor: string | null;
+            versions: components["schemas"]["AgentVersion"][];
+        };
+        AgentTools: {
+            /** @description Names of tools that its tasks do not have: they are not offered to the model, and refused when it calls them. */
+            deny?: string[];
+        };
+        /**
+         * @description What an agent was. It never changes.
+         * @example {
+         *       "version": 2,
+         *       "instructions": "Review the change. Name each defect.",
+         *       "model": null,
+         *       "effort": null,
+         *       "approvals": "none",
+         *       "budget": {
+         *         "maxSteps": 40,
+         *         "maxTokens": null,
+         *         "maxDurationSeconds": null,
+         *         "maxCost": null
+         *       },
+         *       "repository": null,
+         *       "tools": {
+         *         "deny": [
+         *           "write",
+         *           "edit",
+         *           "apply_patch"
+         *         ]
+         *       },
+         *       "skills": null,
+         *       "mcpServers": null,
+         *       "web": false,
+         *       "checks": null,
+         *       "maxRepairs": null,
+         *       "environment": null,
+         *       "outputSchema": null,
+         *       "tags": [
+         *         "review"
+         *       ],
+         *       "metadata": {},
+         *       "createdBy": {
+         *         "id": "01a2044f-edf1-74c6-aed0-13019ae7eb6f",
+         *         "name": "Ann"
+         *       },
+         *       "createdAt": "2026-11-20T09:12:44.102Z"
+         *     }
+         */
+        AgentVersion: {
+            /** @enum {string} */
+            approvals: "none" | "writes" | "secrets";
+            /** @description What one turn may use. */
+            budget: components["schemas"]["TaskBudget"] | null;
+            /** @description Of its tasks, of those that name none themselves; null: it says nothing of them. */
+            checks: components["schemas"]["DefaultCheck"][] | null;
+            createdAt: components["schemas"]["Timestamp"];
+            createdBy: components["schemas"]["Person"];
+            effort: components["schemas"]["Effort"] | null;
+            /** @description What its tasks work in, as given; null: that of their project. */
+            environment: {
+                slug: string;
+                /** @description Null: the newest one at the time when a task is made. */
+                version: number | null;
+            } | null;
+            /** @description What its tasks are told before all else: the word of who made it. Empty: nothing. */
+            instructions: string;
+            /** @description As of tasks; null: it says nothing of it. */
+            maxRepairs: number | null;
+            /** @description Servers whose tools its tasks have; null: those of the environment, else those that are so by default. */
+            mcpServers: string[] | null;
+            /** @description Of tasks that have none themselves. */
+            metadata: {
+                [key: string]: string;
+            };
+            /** @description Of tasks that name none themselves; null: the default at that time. */
+            model: string | null;
+            /** @description The JSON Schema that answers of its tasks have to fit; null when they may be any text. */
+            outputSchema: {
+                [key: string]: unknown;
+            } | null;
+            /** @description What its tasks work on, as given; null for nothing. */
+            repository: {
+                /** @description Where the changes of completed turns go; null when they are not pushed. */
+                push: {
+                    /** @description With `{taskId}` and `{date}`, which stand for those of each run. */
+                    branch: string;
+                    /** @description Null when none is opened. */
+                    pullRequest: {
+                        /** @description Null: the branch that was cloned, else the default branch. */
+                        base: string | null;
+                        draft: boolean;
+                        /** @description Null: the title of the task. */
+                        title: string | null;
+                    } | null;
+                } | null;
+                /** @description A branch, a tag or a commit; null for the default branch. */
+                ref: string | null;
+                url: string;
+            } | null;
+            /** @description Skills of its tasks, as given; null: those that are so by default. */
+            skills: string[] | null;
+            /** @description Of tasks that have none themselves. */
+            tags: string[];
+            tools: {
+                /** @description Names of tools that its tasks do not have. */
+                deny: string[];
+            };
+            version: number;
+            /** @description `false`: its tasks read no pages of the web. Null: it says nothing of that. */
+            web: boolean | null;
+        };
+        AgentVersionResponse: {
+            version: components["schemas"]["AgentVersion"];
+        };
+        /**
+         * @example {
          *       "interactionId": "01a2047b-2c80-75ad-9ed7-6f78a5559010",
          *       "optionIds": [
          *         "sort"
@@ -178,6 +531,8 @@ export interface components {
          *       "approvals": "none",
          *       "whenBlocked": "fail",
          *       "web": null,
+         *       "skills": null,
+         *       "mcpServers": null,
          *       "budget": null,
          *       "runAt": null,
          *       "triggerEvent": null,
@@ -201,10 +556,13 @@ export interface components {
          *         "name": "Ann"
          *       },
          *       "createdAt": "2026-11-22T18:18:30.701Z",
-         *       "updatedAt": "2026-11-22T18:18:34.200Z"
+         *       "updatedAt": "2026-11-22T18:18:34.200Z",
+         *       "agent": null
          *     }
          */
         Automation: {
+            /** @description How its tasks work, as given: `slug`, `slug@3` or `slug@stable`; null: the default of the workspace. */
+            agent: string | null;
             /** @enum {string} */
             approvals: "none" | "writes" | "secrets";
             budget: components["schemas"]["TaskBudget"] | null;
@@ -237,6 +595,8 @@ export interface components {
             lastTaskId: components["schemas"]["Id"] | null;
             /** @description As of tasks; null: it says nothing of it. */
             maxRepairs: number | null;
+            /** @description Of its tasks, as given; null: those that a task has by default when it fires. */
+            mcpServers: string[] | null;
             /** @description Null: the default at the time when it fires. */
             model: string | null;
             name: string;
@@ -276,6 +636,8 @@ export interface components {
             runAt: components["schemas"]["Timestamp"] | null;
             /** @description Names of the secrets that its tasks have, as given. Null: those that a task of its owner has, and none where an event began it. */
             secrets: string[] | null;
+            /** @description Of its tasks, as given; null: those that are so by default when it fires. */
+            skills: string[] | null;
             /**
              * @description `completed`: its one time has passed.
              * @enum {string}
@@ -330,6 +692,8 @@ export interface components {
          *         "approvals": "none",
          *         "whenBlocked": "fail",
          *         "web": null,
+         *         "skills": null,
+         *         "mcpServers": null,
          *         "budget": null,
          *         "runAt": null,
          *         "triggerEvent": null,
@@ -353,7 +717,8 @@ export interface components {
          *           "name": "Ann"
          *         },
          *         "createdAt": "2026-11-22T18:18:30.701Z",
-         *         "updatedAt": "2026-11-22T18:18:34.200Z"
+         *         "updatedAt": "2026-11-22T18:18:34.200Z",
+         *         "agent": null
          *       },
          *       "upcomingRunsAt": [
          *         "2026-11-23T08:30:00.000Z",
@@ -367,6 +732,8 @@ export interface components {
          */
         AutomationRehearsal: {
             automation: {
+                /** @description How its tasks work, as given: `slug`, `slug@3` or `slug@stable`; null: the default of the workspace. */
+                agent: string | null;
                 /** @enum {string} */
                 approvals: "none" | "writes" | "secrets";
                 budget: components["schemas"]["TaskBudget"] | null;
@@ -399,6 +766,8 @@ export interface components {
                 lastTaskId: components["schemas"]["Id"] | null;
                 /** @description As of tasks; null: it says nothing of it. */
                 maxRepairs: number | null;
+                /** @description Of its tasks, as given; null: those that a task has by default when it fires. */
+                mcpServers: string[] | null;
                 /** @description Null: the default at the time when it fires. */
                 model: string | null;
                 name: string;
@@ -438,6 +807,8 @@ export interface components {
                 runAt: components["schemas"]["Timestamp"] | null;
                 /** @description Names of the secrets that its tasks have, as given. Null: those that a task of its owner has, and none where an event began it. */
                 secrets: string[] | null;
+                /** @description Of its tasks, as given; null: those that are so by default when it fires. */
+                skills: string[] | null;
                 /**
                  * @description `completed`: its one time has passed.
                  * @enum {string}
@@ -607,11 +978,84 @@ export interface components {
         };
         /**
          * @example {
+         *       "version": 1,
+         *       "instructions": "Review the change. Name each defect with its file and line. Change no file. Say what is good too.",
+         *       "channels": {
+         *         "stable": 1
+         *       }
+         *     }
+         */
+        ChangeAgent: {
+            /**
+             * @description What a person approves first, at least: `writes` is stricter than `secrets`, and that than `none`, the default.
+             * @enum {string}
+             */
+            approvals?: "none" | "writes" | "secrets";
+            /** @description `true`: it takes no new task, and lists leave it out. It makes no version. */
+            archived?: boolean;
+            /** @description What one turn of its tasks may use, at most; null for no limit of its own. */
+            budget?: components["schemas"]["Budget"] | null;
+            /** @description Names that stand for versions: with `{"stable": 3}` a task takes version 3 as `slug@stable`. All of them are replaced; it makes no version. */
+            channels?: {
+                [key: string]: number;
+            };
+            /** @description Checks of its tasks, of those that name none themselves; `[]` for none, null to say nothing of them. */
+            checks?: components["schemas"]["Check"][] | null;
+            /** @description Whether tasks of the workspace that name no agent have this one: at most one agent is. Set by owners and admins alone; it makes no version. */
+            default?: boolean;
+            /** @description For people: when to take this one. It makes no version. */
+            description?: string;
+            /** @description How much the model thinks; null for its default. */
+            effort?: ("low" | "medium" | "high") | null;
+            /** @description What its tasks work in: the slug of an environment for the newest version at that time, or `{slug, version}`; null for that of their project. */
+            environment?: (string | {
+                slug: string;
+                version?: number | null;
+            }) | null;
+            /** @description What its tasks are told before all else, as the word of who made the agent: at most 32 KiB. Markdown. */
+            instructions?: string;
+            /** @description As of tasks, for those that do not say it themselves; null to say nothing of it. */
+            maxRepairs?: number | null;
+            /** @description The names of servers of `GET /v1/mcp-servers` whose tools its tasks have; an empty list: none. Without it, and null: those of the environment, else those that are so by default. */
+            mcpServers?: string[] | null;
+            /** @description Of tasks that have none themselves: at most 16 pairs of text. */
+            metadata?: {
+                [key: string]: string;
+            };
+            /** @description An id of `GET /v1/models`, of tasks that name none themselves; null for the default at that time. */
+            model?: string | null;
+            /** @description What people call it. It makes no version. */
+            name?: string;
+            /**
+             * @description A JSON Schema (2020-12) of at most 16 KiB, without references to other documents; null for none. With it the last answer of a
+             *     turn is JSON that fits it: `result.output`. An answer that does not fit is mended once, else the task fails, `output_invalid`. `format` is not
+             *     checked.
+             */
+            outputSchema?: {
+                [key: string]: unknown;
+            } | null;
+            /** @description What its tasks work on, and where their changes go; null for nothing. In `push.branch` `{taskId}` and `{date}` stand for those of each task, as in automations. */
+            repository?: components["schemas"]["Repository"] | null;
+            /** @description The skills of its tasks: each by its name for the newest version at that time, or as `name@3`. Without it, and null: those that are so by default; an empty list: none. */
+            skills?: string[] | null;
+            /** @description Of tasks that have none themselves. */
+            tags?: string[];
+            /** @description Which tools its tasks do not have. */
+            tools?: components["schemas"]["AgentTools"];
+            /** @description The newest version as the caller knows it. Another one is 409 `version_conflict`: read the agent again. */
+            version: number;
+            /** @description `false`: its tasks read no pages of the web. Null, the default, says nothing of that. */
+            web?: boolean | null;
+        };
+        /**
+         * @example {
          *       "timezone": "UTC",
          *       "overlap": "queue"
          *     }
          */
         ChangeAutomation: {
+            /** @description How its tasks work: `slug` for the newest version of an agent at the time when it fires, `slug@3`, or `slug@stable` for a channel; null for the default agent of the workspace. While the automation is active the agent is not archived. */
+            agent?: string | null;
             /** @description `writes`: a person approves each command and each change of a file; `secrets`: the first use of each secret. `none` is the default. */
             approvals?: ("none" | "writes" | "secrets") | null;
             /** @description What one turn of a task may use; null for no limit of its own. */
@@ -635,6 +1079,8 @@ export interface components {
             kind?: ("recurring" | "one_time" | "webhook") | null;
             /** @description As of tasks, for those that do not say it themselves; null to say nothing of it. */
             maxRepairs?: number | null;
+            /** @description The names of servers of `GET /v1/mcp-servers` whose tools its tasks have; an empty list: none. Without it, and null: those that a task has by default at the time when it fires, but for tasks that an event begins, which have no server that is called by its `url`. */
+            mcpServers?: string[] | null;
             /** @description An id of `GET /v1/models`; null for the default at the time when it fires. */
             model?: string | null;
             /** @description What people call it. */
@@ -652,6 +1098,8 @@ export interface components {
             runAt?: string | null;
             /** @description Names of the secrets that its tasks have, those of them that there are, and no others. Without it, and null, they have what a task of its owner has; a task that an event began then has none. One that an event began reaches the hosts that these secrets are bound to, and nothing else. */
             secrets?: string[] | null;
+            /** @description The skills of its tasks: each by its name for the newest version at the time when it fires, or as `name@3`. Without it, and null: those that are so by default then; an empty list: none. */
+            skills?: string[] | null;
             /** @description Of `cron`: an IANA name, such as `Europe/Berlin`. `UTC` is the default. */
             timezone?: string | null;
             /** @description Webhook: an event of a connected integration, such as `github.pull_request.opened`; `*` may stand for the action. */
@@ -676,6 +1124,8 @@ export interface components {
             checks?: components["schemas"]["Check"][] | null;
             /** @description As of tasks, for those that do not say it themselves; null to say nothing of it. */
             maxRepairs?: number | null;
+            /** @description The names of servers of `GET /v1/mcp-servers` whose tools tasks have that get none from elsewhere; an empty list: none. Null takes them away: tasks have those that are so by default. */
+            mcpServers?: string[] | null;
             /** @description What people call it. */
             name?: string;
             /**
@@ -814,6 +1264,15 @@ export interface components {
         };
         /**
          * @example {
+         *       "default": true
+         *     }
+         */
+        ChangeSkill: {
+            /** @description Whether tasks have it, in its newest version, that name no skills. */
+            default?: boolean;
+        };
+        /**
+         * @example {
          *       "title": "Sort two lines, then count them",
          *       "effort": "low"
          *     }
@@ -832,6 +1291,8 @@ export interface components {
             effort?: "low" | "medium" | "high";
             /** @description How often in a turn the agent may go on when a check has failed: 0 to 10, 2 by default. */
             maxRepairs?: number;
+            /** @description The names of servers of `GET /v1/mcp-servers` whose tools its agent has; an empty list: none. A task that is created without it has those that are so by default. A PATCH counts from the next run on. */
+            mcpServers?: string[];
             /** @description At most 16 pairs of text of your own. A PATCH replaces all of them. */
             metadata?: {
                 [key: string]: string;
@@ -937,6 +1398,36 @@ export interface components {
             /** @description An https URL, or a file URL that the operator allows; without user name and password. */
             url: string;
         };
+        CommandEndedEvent: {
+            createdAt: components["schemas"]["Timestamp"];
+            data: {
+                /** @description `b1`, `b2` and so on, in the order of the task. */
+                commandId: string;
+                exitCode: number | null;
+                /** @enum {string} */
+                status: "running" | "exited" | "stopped" | "lost";
+            };
+            /** @description `<taskId>-<seq>`. */
+            id: string;
+            seq: number;
+            taskId: components["schemas"]["Id"];
+            /** @enum {string} */
+            type: "command.ended";
+        };
+        CommandStartedEvent: {
+            createdAt: components["schemas"]["Timestamp"];
+            data: {
+                /** @description `b1`, `b2` and so on, in the order of the task. */
+                commandId: string;
+                toolCallId: string;
+            };
+            /** @description `<taskId>-<seq>`. */
+            id: string;
+            seq: number;
+            taskId: components["schemas"]["Id"];
+            /** @enum {string} */
+            type: "command.started";
+        };
         /**
          * @example {
          *       "scope": "workspace"
@@ -966,6 +1457,88 @@ export interface components {
         };
         /**
          * @example {
+         *       "slug": "reviewer",
+         *       "name": "Reviewer",
+         *       "description": "Reads changes and says what is wrong with them.",
+         *       "instructions": "Review the change. Name each defect with its file and line. Change no file.",
+         *       "approvals": "none",
+         *       "budget": {
+         *         "maxSteps": 40
+         *       },
+         *       "tools": {
+         *         "deny": [
+         *           "write",
+         *           "edit",
+         *           "apply_patch"
+         *         ]
+         *       },
+         *       "tags": [
+         *         "review"
+         *       ]
+         *     }
+         */
+        CreateAgent: {
+            /**
+             * @description What a person approves first, at least: `writes` is stricter than `secrets`, and that than `none`, the default.
+             * @enum {string}
+             */
+            approvals?: "none" | "writes" | "secrets";
+            /** @description What one turn of its tasks may use, at most; null for no limit of its own. */
+            budget?: components["schemas"]["Budget"] | null;
+            /** @description Names that stand for versions: with `{"stable": 3}` a task takes version 3 as `slug@stable`. All of them are replaced; it makes no version. */
+            channels?: {
+                [key: string]: number;
+            };
+            /** @description Checks of its tasks, of those that name none themselves; `[]` for none, null to say nothing of them. */
+            checks?: components["schemas"]["Check"][] | null;
+            /** @description Whether tasks of the workspace that name no agent have this one: at most one agent is. Set by owners and admins alone; it makes no version. */
+            default?: boolean;
+            /** @description For people: when to take this one. It makes no version. */
+            description?: string;
+            /** @description How much the model thinks; null for its default. */
+            effort?: ("low" | "medium" | "high") | null;
+            /** @description What its tasks work in: the slug of an environment for the newest version at that time, or `{slug, version}`; null for that of their project. */
+            environment?: (string | {
+                slug: string;
+                version?: number | null;
+            }) | null;
+            /** @description What its tasks are told before all else, as the word of who made the agent: at most 32 KiB. Markdown. */
+            instructions?: string;
+            /** @description As of tasks, for those that do not say it themselves; null to say nothing of it. */
+            maxRepairs?: number | null;
+            /** @description The names of servers of `GET /v1/mcp-servers` whose tools its tasks have; an empty list: none. Without it, and null: those of the environment, else those that are so by default. */
+            mcpServers?: string[] | null;
+            /** @description Of tasks that have none themselves: at most 16 pairs of text. */
+            metadata?: {
+                [key: string]: string;
+            };
+            /** @description An id of `GET /v1/models`, of tasks that name none themselves; null for the default at that time. */
+            model?: string | null;
+            /** @description What people call it. Without it the slug. */
+            name?: string;
+            /**
+             * @description A JSON Schema (2020-12) of at most 16 KiB, without references to other documents; null for none. With it the last answer of a
+             *     turn is JSON that fits it: `result.output`. An answer that does not fit is mended once, else the task fails, `output_invalid`. `format` is not
+             *     checked.
+             */
+            outputSchema?: {
+                [key: string]: unknown;
+            } | null;
+            /** @description What its tasks work on, and where their changes go; null for nothing. In `push.branch` `{taskId}` and `{date}` stand for those of each task, as in automations. */
+            repository?: components["schemas"]["Repository"] | null;
+            /** @description The skills of its tasks: each by its name for the newest version at that time, or as `name@3`. Without it, and null: those that are so by default; an empty list: none. */
+            skills?: string[] | null;
+            /** @description By which tasks name it: once in a workspace, and never another. */
+            slug: string;
+            /** @description Of tasks that have none themselves. */
+            tags?: string[];
+            /** @description Which tools its tasks do not have. */
+            tools?: components["schemas"]["AgentTools"];
+            /** @description `false`: its tasks read no pages of the web. Null, the default, says nothing of that. */
+            web?: boolean | null;
+        };
+        /**
+         * @example {
          *       "name": "Sweep the mill",
          *       "content": "```ask\nWhich order?\n\n- sort: A to Z\n- tac: the other way round\n```\n\n```bash\nprintf 'b\\na\\n' | $ANSWER > sorted.txt\n```\n\n```publish path=sorted.txt\n```\n",
          *       "cron": "30 9 * * 1-5",
@@ -973,6 +1546,8 @@ export interface components {
          *     }
          */
         CreateAutomation: {
+            /** @description How its tasks work: `slug` for the newest version of an agent at the time when it fires, `slug@3`, or `slug@stable` for a channel; null for the default agent of the workspace. While the automation is active the agent is not archived. */
+            agent?: string | null;
             /** @description `writes`: a person approves each command and each change of a file; `secrets`: the first use of each secret. `none` is the default. */
             approvals?: ("none" | "writes" | "secrets") | null;
             /** @description What one turn of a task may use; null for no limit of its own. */
@@ -998,6 +1573,8 @@ export interface components {
             kind?: ("recurring" | "one_time" | "webhook") | null;
             /** @description As of tasks, for those that do not say it themselves; null to say nothing of it. */
             maxRepairs?: number | null;
+            /** @description The names of servers of `GET /v1/mcp-servers` whose tools its tasks have; an empty list: none. Without it, and null: those that a task has by default at the time when it fires, but for tasks that an event begins, which have no server that is called by its `url`. */
+            mcpServers?: string[] | null;
             /** @description An id of `GET /v1/models`; null for the default at the time when it fires. */
             model?: string | null;
             /** @description What people call it. */
@@ -1017,6 +1594,8 @@ export interface components {
             samplePayload?: Record<string, never> | unknown[];
             /** @description Names of the secrets that its tasks have, those of them that there are, and no others. Without it, and null, they have what a task of its owner has; a task that an event began then has none. One that an event began reaches the hosts that these secrets are bound to, and nothing else. */
             secrets?: string[] | null;
+            /** @description The skills of its tasks: each by its name for the newest version at the time when it fires, or as `name@3`. Without it, and null: those that are so by default then; an empty list: none. */
+            skills?: string[] | null;
             /** @description Of `cron`: an IANA name, such as `Europe/Berlin`. `UTC` is the default. */
             timezone?: string | null;
             /** @description Webhook: an event of a connected integration, such as `github.pull_request.opened`; `*` may stand for the action. */
@@ -1070,6 +1649,8 @@ export interface components {
             checks?: components["schemas"]["Check"][] | null;
             /** @description As of tasks, for those that do not say it themselves; null to say nothing of it. */
             maxRepairs?: number | null;
+            /** @description The names of servers of `GET /v1/mcp-servers` whose tools tasks have that get none from elsewhere; an empty list: none. Null takes them away: tasks have those that are so by default. */
+            mcpServers?: string[] | null;
             /** @description What people call it. Without it the slug. */
             name?: string;
             /**
@@ -1280,6 +1861,8 @@ export interface components {
          *     }
          */
         CreateTask: {
+            /** @description How it works: `slug` for the newest version of an agent, `slug@3`, or `slug@stable` for a channel. The task keeps that version. Without it the default agent of the workspace; null for none. An agent never lets a member do more: the stricter `approvals`, the smaller of each limit of `budget`, `web` only where both let; nor when the task is changed or forked. */
+            agent?: string | null;
             /**
              * @description `writes`: a person approves each command and each change of a file first; `secrets`: the first use of each secret. `none` is the default.
              * @enum {string}
@@ -1305,6 +1888,8 @@ export interface components {
             }) | null;
             /** @description How often in a turn the agent may go on when a check has failed: 0 to 10, 2 by default. */
             maxRepairs?: number;
+            /** @description The names of servers of `GET /v1/mcp-servers` whose tools its agent has; an empty list: none. A task that is created without it has those that are so by default. A PATCH counts from the next run on. */
+            mcpServers?: string[];
             /** @description At most 16 pairs of text of your own. A PATCH replaces all of them. */
             metadata?: {
                 [key: string]: string;
@@ -1323,6 +1908,8 @@ export interface components {
             projectId?: string | null;
             /** @description Cloned before the first model call, and handed in at `repo/` of the workdir. */
             repository?: components["schemas"]["Repository"];
+            /** @description The skills that it has: each by its name for the newest version, or as `name@3`. Without it, and null: those that are so by default; an empty list: none. */
+            skills?: string[] | null;
             /** @description Words of your own that lists can be filtered by. A PATCH replaces all of them. */
             tags?: string[];
             /** @description Without it the first line of the content that says something, else the name of the first file. */
@@ -1447,6 +2034,7 @@ export interface components {
          *         }
          *       ],
          *       "maxRepairs": null,
+         *       "mcpServers": null,
          *       "createdBy": {
          *         "id": "01a2044f-edf1-74c6-aed0-13019ae7eb6f",
          *         "name": "Ann"
@@ -1465,6 +2053,8 @@ export interface components {
             id: components["schemas"]["Id"];
             /** @description As of tasks; null: it says nothing of it. */
             maxRepairs: number | null;
+            /** @description Servers whose tools tasks have that get none from elsewhere; null: it says nothing of them. */
+            mcpServers: string[] | null;
             name: string;
             /**
              * @description What a task does when the build fails.
@@ -1593,6 +2183,8 @@ export interface components {
             createdBy: components["schemas"]["Person"];
             /** @description As of tasks; null: it says nothing of it. */
             maxRepairs: number | null;
+            /** @description Servers whose tools tasks have that get none from elsewhere; null: it says nothing of them. */
+            mcpServers: string[] | null;
             /**
              * @description What a task does when the build fails.
              * @enum {string}
@@ -1638,7 +2230,7 @@ export interface components {
                  * @description What is wrong, for programs.
                  * @enum {string}
                  */
-                code: "invalid_body" | "invalid_field" | "unknown_field" | "invalid_query" | "invalid_cursor" | "invalid_upload" | "invalid_idempotency_key" | "missing_idempotency_key" | "invalid_cron" | "invalid_timezone" | "schedule_in_past" | "integration_not_connected" | "unknown_trigger_event" | "invalid_filter" | "model_not_available" | "repository_not_allowed" | "host_not_allowed" | "missing_credential" | "invalid_credential" | "expired_credential" | "subscription_required" | "usage_exhausted" | "storage_exhausted" | "missing_scope" | "role_not_allowed" | "not_owner" | "origin_not_allowed" | "cross_site" | "not_found" | "method_not_allowed" | "precondition_failed" | "too_large" | "unsupported_media_type" | "range_not_satisfiable" | "idempotency_key_reused" | "idempotency_in_progress" | "interaction_not_pending" | "task_not_cancellable" | "task_not_pausable" | "task_not_final" | "no_checks" | "snapshot_gone" | "too_much_unread" | "message_already_read" | "file_in_use" | "automation_completed" | "too_many_keys" | "member_exists" | "member_has_keys" | "console_not_available" | "last_owner" | "service_account_exists" | "connection_exists" | "test_not_available" | "webhook_exists" | "too_many_webhooks" | "too_many_connections" | "secret_exists" | "too_many_secrets" | "environment_exists" | "environment_in_use" | "too_many_environments" | "environment_not_built" | "cursor_expired" | "header_too_large" | "rate_limit_exceeded" | "too_many_streams" | "internal_error" | "unavailable" | "storage_full";
+                code: "invalid_body" | "invalid_field" | "unknown_field" | "invalid_query" | "invalid_cursor" | "invalid_upload" | "invalid_idempotency_key" | "missing_idempotency_key" | "invalid_cron" | "invalid_timezone" | "schedule_in_past" | "integration_not_connected" | "unknown_trigger_event" | "invalid_filter" | "model_not_available" | "repository_not_allowed" | "host_not_allowed" | "invalid_skill" | "missing_credential" | "invalid_credential" | "expired_credential" | "subscription_required" | "usage_exhausted" | "storage_exhausted" | "missing_scope" | "role_not_allowed" | "not_owner" | "origin_not_allowed" | "cross_site" | "not_found" | "method_not_allowed" | "precondition_failed" | "too_large" | "unsupported_media_type" | "range_not_satisfiable" | "idempotency_key_reused" | "idempotency_in_progress" | "interaction_not_pending" | "task_not_cancellable" | "task_not_pausable" | "task_not_final" | "no_checks" | "command_not_running" | "snapshot_gone" | "too_much_unread" | "message_already_read" | "file_in_use" | "automation_completed" | "too_many_keys" | "member_exists" | "member_has_keys" | "console_not_available" | "last_owner" | "service_account_exists" | "connection_exists" | "test_not_available" | "webhook_exists" | "too_many_webhooks" | "too_many_connections" | "secret_exists" | "too_many_secrets" | "environment_exists" | "environment_in_use" | "too_many_environments" | "environment_not_built" | "agent_exists" | "agent_in_use" | "too_many_agents" | "too_many_versions" | "version_conflict" | "skill_in_use" | "too_many_skills" | "cursor_expired" | "header_too_large" | "rate_limit_exceeded" | "too_many_streams" | "internal_error" | "unavailable" | "storage_full";
                 /** @description What is wrong and what is accepted, for people. */
                 message: string;
                 /** @description The one field at fault: `attachments[0].uploadId`. */
@@ -1650,6 +2242,163 @@ export interface components {
                 /** @enum {string} */
                 type: "invalid_request" | "unauthorized" | "payment_required" | "forbidden" | "not_found" | "conflict" | "rate_limited" | "internal_error";
             };
+        };
+        /**
+         * @example {
+         *       "versions": [
+         *         1
+         *       ],
+         *       "cases": [
+         *         {
+         *           "content": "Review the last commit.",
+         *           "repository": {
+         *             "url": "https://github.com/acme/api"
+         *           },
+         *           "checks": [
+         *             {
+         *               "name": "test",
+         *               "command": "npm test"
+         *             }
+         *           ]
+         *         }
+         *       ],
+         *       "repeat": 1
+         *     }
+         */
+        Evaluate: {
+            /** @description Each is a task of its own in each version. */
+            cases: components["schemas"]["EvaluationCase"][];
+            /** @description How often each case is done in each version: 1 by default. At most 250 tasks in all. */
+            repeat?: number;
+            /** @description The versions that are compared. */
+            versions: number[];
+        };
+        /**
+         * @example {
+         *       "id": "01a2047b-7b10-7c21-8b0d-7a1f3c2b7d43",
+         *       "agent": "reviewer",
+         *       "status": "completed",
+         *       "versions": [
+         *         2,
+         *         3
+         *       ],
+         *       "cases": 1,
+         *       "repeat": 1,
+         *       "table": [
+         *         {
+         *           "version": 3,
+         *           "tasks": 1,
+         *           "completed": 1,
+         *           "cancelled": 0,
+         *           "failed": {},
+         *           "checks": {
+         *             "passed": 1,
+         *             "failed": 0
+         *           },
+         *           "questions": 0,
+         *           "steps": 9,
+         *           "inputTokens": 48210,
+         *           "outputTokens": 2190,
+         *           "cachedInputTokens": 31200,
+         *           "reasoningTokens": 0,
+         *           "cost": {
+         *             "amount": "0.0914",
+         *             "currency": "USD"
+         *           },
+         *           "minutes": {
+         *             "p50": 1.4,
+         *             "p90": 1.4
+         *           }
+         *         },
+         *         {
+         *           "version": 2,
+         *           "tasks": 1,
+         *           "completed": 0,
+         *           "cancelled": 0,
+         *           "failed": {
+         *             "checks_failed": 1
+         *           },
+         *           "checks": {
+         *             "passed": 0,
+         *             "failed": 1
+         *           },
+         *           "questions": 0,
+         *           "steps": 14,
+         *           "inputTokens": 90310,
+         *           "outputTokens": 4120,
+         *           "cachedInputTokens": 60400,
+         *           "reasoningTokens": 0,
+         *           "cost": {
+         *             "amount": "0.1731",
+         *             "currency": "USD"
+         *           },
+         *           "minutes": {
+         *             "p50": 2.6,
+         *             "p90": 2.6
+         *           }
+         *         }
+         *       ],
+         *       "tasks": [
+         *         {
+         *           "case": 0,
+         *           "version": 2,
+         *           "attempt": 1,
+         *           "taskId": "01a2047b-2baf-772d-b7a8-6b80d6175e36",
+         *           "status": "failed"
+         *         },
+         *         {
+         *           "case": 0,
+         *           "version": 3,
+         *           "attempt": 1,
+         *           "taskId": "01a2047b-2bb0-7a51-9c0e-4d1f6a7b8c90",
+         *           "status": "completed"
+         *         }
+         *       ],
+         *       "createdBy": {
+         *         "id": "01a2044f-edf1-74c6-aed0-13019ae7eb6f",
+         *         "name": "Ann"
+         *       },
+         *       "createdAt": "2026-11-22T18:18:30.701Z"
+         *     }
+         */
+        Evaluation: {
+            /** @description Its slug. */
+            agent: string;
+            cases: number;
+            createdAt: components["schemas"]["Timestamp"];
+            createdBy: components["schemas"]["Person"];
+            id: components["schemas"]["Id"];
+            repeat: number;
+            /**
+             * @description `completed` when each of its tasks has ended, or is deleted.
+             * @enum {string}
+             */
+            status: "running" | "completed";
+            /** @description A row for each version, the newest first. `checks` of tasks without any count nowhere. */
+            table: components["schemas"]["AgentFigures"][];
+            tasks: {
+                attempt: number;
+                /** @description From 0, as they were given. */
+                case: number;
+                status: ("queued" | "running" | "awaiting_input" | "completed" | "cancelled" | "failed") | null;
+                /** @description Null when it has been deleted. */
+                taskId: components["schemas"]["Id"] | null;
+                version: number;
+            }[];
+            versions: number[];
+        };
+        EvaluationCase: {
+            /** @description What the service runs itself, in a clean copy of the work, when a turn would be completed; `[]` for nothing. Without it those of the project, else of the environment. A PATCH counts at the next end of a turn. */
+            checks?: components["schemas"]["Check"][];
+            /** @description What the agent is to do, or to know. Markdown. */
+            content?: string;
+            /** @description Cloned as for any task. Nothing is pushed. */
+            repository?: components["schemas"]["ClonedRepository"];
+            /** @description A task: its first message with what was attached, its original commit, environment, checks and project. Goes with none of the others. */
+            taskId?: string;
+        };
+        EvaluationResponse: {
+            evaluation: components["schemas"]["Evaluation"];
         };
         FailedToolResult: {
             error: string;
@@ -1756,6 +2505,8 @@ export interface components {
             effort?: "low" | "medium" | "high";
             /** @description How often in a turn the agent may go on when a check has failed: 0 to 10, 2 by default. */
             maxRepairs?: number;
+            /** @description The names of its servers, as of a task that is created. Without it those of the original. */
+            mcpServers?: string[];
             /** @description At most 16 pairs of text of your own. Without it those of the original. */
             metadata?: {
                 [key: string]: string;
@@ -1950,6 +2701,44 @@ export interface components {
             /** @description What deliveries are signed with. It is shown this once. */
             secret: string;
             webhook: components["schemas"]["Webhook"];
+        };
+        McpServer: {
+            /**
+             * @description Before a call that may change something: as `approvals` of the task say, or a person in every task.
+             * @enum {string}
+             */
+            approval: "task" | "always";
+            /** @description When that was. */
+            checkedAt: components["schemas"]["Timestamp"] | null;
+            /** @description Whether a task that names no servers has it. */
+            default: boolean;
+            description: string;
+            /**
+             * @description `program`: it runs in the sandbox of the task.
+             * @enum {string}
+             */
+            kind: "program" | "url";
+            name: string;
+            /** @description Of the protocol; null until a worker has reached it. */
+            revision: string | null;
+            /**
+             * @description As a worker last saw it.
+             * @enum {string}
+             */
+            status: "ready" | "unavailable" | "unknown";
+            /** @description Null until a worker has reached it. */
+            tools: {
+                description: string;
+                name: string;
+                /** @description Whether the operator says that it only reads. */
+                readOnly: boolean;
+            }[] | null;
+        };
+        McpServersListResponse: {
+            mcpServers: components["schemas"]["McpServer"][];
+        };
+        McpTakeResponse: {
+            [key: string]: unknown;
         };
         /**
          * @example {
@@ -2690,6 +3479,86 @@ export interface components {
                 x: string;
             }[];
         };
+        /**
+         * @description Know-how of a workspace: a folder with a `SKILL.md` that says what it is for.
+         * @example {
+         *       "id": "01a2047b-6c10-7c21-8b0d-7a1f3c2b7d41",
+         *       "name": "release-notes",
+         *       "version": 2,
+         *       "description": "How we write the notes of a release. Use it when a version is tagged.",
+         *       "files": 3,
+         *       "bytes": 4812,
+         *       "sha256": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
+         *       "default": true,
+         *       "createdBy": {
+         *         "id": "01a2044f-edf1-74c6-aed0-13019ae7eb6f",
+         *         "name": "Ann"
+         *       },
+         *       "createdAt": "2026-11-22T18:18:30.701Z",
+         *       "updatedAt": "2026-11-23T09:01:12.018Z"
+         *     }
+         */
+        Skill: {
+            /** @description The sum of the sizes of its files. */
+            bytes: number;
+            createdAt: components["schemas"]["Timestamp"];
+            createdBy: components["schemas"]["Person"];
+            /** @description Whether tasks have it that name no skills. */
+            default: boolean;
+            /** @description As its `SKILL.md` has it, in one line. */
+            description: string;
+            /** @description How many it has. */
+            files: number;
+            id: components["schemas"]["Id"];
+            /** @description As its `SKILL.md` has it; by it tasks name the skill. */
+            name: string;
+            /** @description Of its zip, as it was uploaded. */
+            sha256: string;
+            updatedAt: components["schemas"]["Timestamp"];
+            /** @description The newest one, of which the next four tell. */
+            version: number;
+        };
+        SkillResponse: {
+            skill: components["schemas"]["Skill"];
+        };
+        SkillsListResponse: {
+            /** @description For the query parameter `cursor`; null at the end. */
+            nextCursor: string | null;
+            skills: components["schemas"]["Skill"][];
+        };
+        SkillsVersionsResponse: {
+            /** @description For the query parameter `cursor`; null at the end. */
+            nextCursor: string | null;
+            versions: components["schemas"]["SkillVersion"][];
+        };
+        /**
+         * @description What a skill was. It never changes.
+         * @example {
+         *       "version": 2,
+         *       "description": "How we write the notes of a release. Use it when a version is tagged.",
+         *       "files": 3,
+         *       "bytes": 4812,
+         *       "sha256": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
+         *       "createdBy": {
+         *         "id": "01a2044f-edf1-74c6-aed0-13019ae7eb6f",
+         *         "name": "Ann"
+         *       },
+         *       "createdAt": "2026-11-23T09:01:12.018Z"
+         *     }
+         */
+        SkillVersion: {
+            /** @description The sum of the sizes of its files. */
+            bytes: number;
+            createdAt: components["schemas"]["Timestamp"];
+            createdBy: components["schemas"]["Person"];
+            /** @description As its `SKILL.md` has it, in one line. */
+            description: string;
+            /** @description How many it has. */
+            files: number;
+            /** @description Of its zip, as it was uploaded. */
+            sha256: string;
+            version: number;
+        };
         /** @description What the folder of a task, its home and `/tmp` held at one moment. */
         Snapshot: {
             /** @description The sum of the sizes of its files. */
@@ -2729,7 +3598,7 @@ export interface components {
         };
         StatusReason: {
             /** @description For programs. The list is open: take a code that is not in it as one that you do not know. */
-            code: ("recovered" | "paused" | "cancelled" | "owner_removed" | "worker_lost" | "budget_exceeded" | "step_limit" | "output_limit" | "no_progress" | "checks_failed" | "checks_unavailable" | "content_filter" | "model_error" | "model_not_available" | "model_credentials" | "model_gone" | "model_quota" | "model_overloaded" | "sandbox_unavailable" | "runbook_block_failed" | "usage_exhausted" | "storage_exhausted" | "repository_unavailable" | "environment_building" | "environment_failed" | "output_invalid" | "mcp_unavailable" | "engine_failed" | "refusal" | "max_tokens" | "max_turn_requests" | "internal_error") | string;
+            code: ("recovered" | "paused" | "waiting_for_tasks" | "cancelled" | "owner_removed" | "worker_lost" | "budget_exceeded" | "step_limit" | "output_limit" | "no_progress" | "checks_failed" | "checks_unavailable" | "content_filter" | "model_error" | "model_not_available" | "model_credentials" | "model_gone" | "model_quota" | "model_overloaded" | "sandbox_unavailable" | "runbook_block_failed" | "usage_exhausted" | "storage_exhausted" | "repository_unavailable" | "mcp_unavailable" | "environment_building" | "environment_failed" | "output_invalid" | "engine_failed" | "refusal" | "max_tokens" | "max_turn_requests" | "internal_error") | string;
             /** @description For people. */
             message: string;
             /** @description Whether a new message may bring the task further without any other change. */
@@ -2785,6 +3654,15 @@ export interface components {
          *       "approvals": "none",
          *       "whenBlocked": "fail",
          *       "web": true,
+         *       "skills": [
+         *         {
+         *           "name": "release-notes",
+         *           "version": 2
+         *         }
+         *       ],
+         *       "mcpServers": [
+         *         "docs"
+         *       ],
          *       "budget": {
          *         "maxSteps": 20,
          *         "maxTokens": null,
@@ -2796,6 +3674,7 @@ export interface components {
          *         "automationId": null,
          *         "automationRunId": null
          *       },
+         *       "parentTaskId": null,
          *       "forkedFrom": null,
          *       "result": null,
          *       "usage": {
@@ -2808,11 +3687,25 @@ export interface components {
          *         "durationMs": 98,
          *         "cost": null
          *       },
+         *       "children": {
+         *         "tasks": 0,
+         *         "usage": {
+         *           "inputTokens": 0,
+         *           "outputTokens": 0,
+         *           "cachedInputTokens": 0,
+         *           "reasoningTokens": 0,
+         *           "steps": 0,
+         *           "toolCalls": 0,
+         *           "durationMs": 0,
+         *           "cost": null
+         *         }
+         *       },
          *       "outputSchema": null,
          *       "environment": {
          *         "slug": "node",
          *         "version": 3
          *       },
+         *       "agent": null,
          *       "checks": {
          *         "status": "none",
          *         "passed": 0,
@@ -2842,6 +3735,11 @@ export interface components {
          *     }
          */
         Task: {
+            /** @description The version of an agent that it works as, for its life; null without one. */
+            agent: {
+                slug: string;
+                version: number;
+            } | null;
             /**
              * @description What a person approves first: commands and file changes, or secrets.
              * @enum {string}
@@ -2872,6 +3770,11 @@ export interface components {
                  */
                 status: "none" | "pending" | "running" | "passed" | "failed" | "error";
             };
+            /** @description The tasks that its agent has made, and those that they have made: what they have used is not part of its own `usage`. */
+            children: {
+                tasks: number;
+                usage: components["schemas"]["TaskUsage"];
+            };
             createdAt: components["schemas"]["Timestamp"];
             /** @description The user or service account that the task belongs to. */
             createdBy: components["schemas"]["Person"];
@@ -2891,6 +3794,8 @@ export interface components {
                 turn: number;
             } | null;
             id: components["schemas"]["Id"];
+            /** @description The names of the servers whose tools its agent has. */
+            mcpServers: string[];
             /** @description Messages on record, shown or not. */
             messageCount: number;
             /** @description The client's own pairs of text. */
@@ -2910,6 +3815,8 @@ export interface components {
             outputSchema: {
                 [key: string]: unknown;
             } | null;
+            /** @description The task whose agent has made it; null of all others. */
+            parentTaskId: components["schemas"]["Id"] | null;
             /** @description Not null exactly while the status is `awaiting_input`. */
             pendingInteraction: components["schemas"]["PendingInteraction"] | null;
             /** @description The project that the task belongs to; null without one. */
@@ -2945,14 +3852,22 @@ export interface components {
             } | null;
             /** @description When a task that is paused or blocked goes on by itself; null: not before it is resumed. */
             resumesAt: components["schemas"]["Timestamp"] | null;
+            /** @description The skills that it has, each in the version that it was made with. One that was deleted since is not laid in any more. Those of its repository and project come to these. */
+            skills: {
+                name: string;
+                version: number;
+            }[];
             /** @description What created the task. */
             source: {
                 /** @description The automation that made it, which may be deleted since; else null. */
                 automationId: components["schemas"]["Id"] | null;
                 /** @description The run of that automation. */
                 automationRunId: components["schemas"]["Id"] | null;
-                /** @enum {string} */
-                type: "api" | "automation";
+                /**
+                 * @description `task`: the agent of another task, its parent.
+                 * @enum {string}
+                 */
+                type: "api" | "automation" | "task";
             };
             /** @description The first start, also after later turns. */
             startedAt: components["schemas"]["Timestamp"] | null;
@@ -3034,6 +3949,83 @@ export interface components {
             /** @description For the query parameter `cursor`; null at the end. */
             nextCursor: string | null;
         };
+        /**
+         * @description A command of the agent that goes on, or went on, beyond the call that began it.
+         * @example {
+         *       "id": "b1",
+         *       "toolCallId": "call_7Yq2",
+         *       "command": "npm run dev",
+         *       "terminal": false,
+         *       "status": "stopped",
+         *       "exitCode": null,
+         *       "output": "> dev\n> vite\n\n  Local: http://127.0.0.1:5173/\n",
+         *       "outputBytes": 46,
+         *       "startedAt": "2026-11-22T18:18:20.114Z",
+         *       "endedAt": "2026-11-22T18:19:02.530Z"
+         *     }
+         */
+        TaskCommand: {
+            /** @description Null where the workspace shows no tool activity. */
+            command: string | null;
+            endedAt: components["schemas"]["Timestamp"] | null;
+            exitCode: number | null;
+            /** @description `b1`, `b2` and so on, in the order of the task. */
+            id: string;
+            /** @description The last 16 KiB when it has ended. While it runs, and of one whose run was taken from its worker: the last 2 KiB as of some seconds before; all of it comes as `command.output`. Null as `command`. */
+            output: string | null;
+            /** @description Of all that it said, as of `output`. */
+            outputBytes: number;
+            startedAt: components["schemas"]["Timestamp"];
+            /**
+             * @description `exited`: by itself, or by a limit. `stopped`: by the agent, a person, or the end of its run. `lost`: with its worker or its box.
+             * @enum {string}
+             */
+            status: "running" | "exited" | "stopped" | "lost";
+            terminal: boolean;
+            toolCallId: string;
+        };
+        TaskCommandsListResponse: {
+            commands: components["schemas"]["TaskCommand"][];
+            /** @description For the query parameter `cursor`; null at the end. */
+            nextCursor: string | null;
+        };
+        TaskCommandsStopResponse: {
+            command: components["schemas"]["TaskCommand"];
+        };
+        TaskCreatedEvent: {
+            createdAt: components["schemas"]["Timestamp"];
+            data: {
+                interactionId: components["schemas"]["Id"] | null;
+                metadata: {
+                    [key: string]: string;
+                };
+                /** @description The task whose agent has made it; null of all others. */
+                parentTaskId: components["schemas"]["Id"] | null;
+                projectId: components["schemas"]["Id"] | null;
+                source: {
+                    /** @description The automation that made it, which may be deleted since; else null. */
+                    automationId: components["schemas"]["Id"] | null;
+                    /** @description The run of that automation. */
+                    automationRunId: components["schemas"]["Id"] | null;
+                    /**
+                     * @description `task`: the agent of another task, its parent.
+                     * @enum {string}
+                     */
+                    type: "api" | "automation" | "task";
+                };
+                /** @enum {string} */
+                status: "queued" | "running" | "awaiting_input" | "completed" | "cancelled" | "failed";
+                statusReason: components["schemas"]["StatusReason"] | null;
+                /** @description Null for a task that is older than its events. */
+                usage: components["schemas"]["TaskUsage"] | null;
+            };
+            /** @description `<taskId>-<seq>`. */
+            id: string;
+            seq: number;
+            taskId: components["schemas"]["Id"];
+            /** @enum {string} */
+            type: "task.created";
+        };
         TaskDeletedEvent: {
             createdAt: components["schemas"]["Timestamp"];
             data: {
@@ -3043,8 +4035,11 @@ export interface components {
                     automationId: components["schemas"]["Id"] | null;
                     /** @description The run of that automation. */
                     automationRunId: components["schemas"]["Id"] | null;
-                    /** @enum {string} */
-                    type: "api" | "automation";
+                    /**
+                     * @description `task`: the agent of another task, its parent.
+                     * @enum {string}
+                     */
+                    type: "api" | "automation" | "task";
                 };
             };
             /** @description `<taskId>-<seq>`. */
@@ -3055,7 +4050,7 @@ export interface components {
             type: "task.deleted";
         };
         /** @description Told apart by `type`. New types and fields may be added: ignore what you do not know. */
-        TaskEvent: components["schemas"]["TaskStatusEvent"] | components["schemas"]["TaskUpdatedEvent"] | components["schemas"]["MessageEvent"] | components["schemas"]["MessageWithdrawnEvent"] | components["schemas"]["ToolEvent"] | components["schemas"]["FileEvent"] | components["schemas"]["InteractionCreatedEvent"] | components["schemas"]["InteractionSettledEvent"] | components["schemas"]["CheckStartedEvent"] | components["schemas"]["CheckCompletedEvent"];
+        TaskEvent: components["schemas"]["TaskCreatedEvent"] | components["schemas"]["TaskStatusEvent"] | components["schemas"]["TaskUpdatedEvent"] | components["schemas"]["MessageEvent"] | components["schemas"]["MessageWithdrawnEvent"] | components["schemas"]["ToolEvent"] | components["schemas"]["FileEvent"] | components["schemas"]["InteractionCreatedEvent"] | components["schemas"]["InteractionSettledEvent"] | components["schemas"]["CheckStartedEvent"] | components["schemas"]["CheckCompletedEvent"] | components["schemas"]["CommandStartedEvent"] | components["schemas"]["CommandEndedEvent"];
         TaskEventsResponse: {
             /** @description Whether nothing more was there. */
             caughtUp: boolean;
@@ -3094,8 +4089,11 @@ export interface components {
                     automationId: components["schemas"]["Id"] | null;
                     /** @description The run of that automation. */
                     automationRunId: components["schemas"]["Id"] | null;
-                    /** @enum {string} */
-                    type: "api" | "automation";
+                    /**
+                     * @description `task`: the agent of another task, its parent.
+                     * @enum {string}
+                     */
+                    type: "api" | "automation" | "task";
                 };
                 /** @enum {string} */
                 status: "queued" | "running" | "awaiting_input" | "completed" | "cancelled" | "failed";
@@ -3108,7 +4106,7 @@ export interface components {
             seq: number;
             taskId: components["schemas"]["Id"];
             /** @enum {string} */
-            type: "task.created" | "task.queued" | "task.running" | "task.awaiting_input" | "task.completed" | "task.cancelled" | "task.failed";
+            type: "task.queued" | "task.running" | "task.awaiting_input" | "task.completed" | "task.cancelled" | "task.failed";
         };
         TaskUpdatedEvent: {
             createdAt: components["schemas"]["Timestamp"];
@@ -3265,6 +4263,24 @@ export interface components {
         };
         /**
          * @example {
+         *       "hosts": [
+         *         "docs.example.com",
+         *         "*.npmjs.com"
+         *       ],
+         *       "urls": "any"
+         *     }
+         */
+        Web: {
+            /** @description As the operator lists them; `*` stands for all. */
+            hosts: string[];
+            /**
+             * @description `seen`: only URLs that a person, a note of the owner or a page has named.
+             * @enum {string}
+             */
+            urls: "seen" | "any";
+        };
+        /**
+         * @example {
          *       "id": "01a2047b-5c10-7e21-9b0d-6a1f3c2b7d40",
          *       "url": "https://hooks.acme.example/millwright",
          *       "types": [
@@ -3388,6 +4404,10 @@ export interface components {
             nextCursor: string | null;
             webhooks: components["schemas"]["Webhook"][];
         };
+        WebReadResponse: {
+            /** @description Null: none. */
+            web: components["schemas"]["Web"] | null;
+        };
         /**
          * @example {
          *       "id": "01a2047b-5d44-7b12-8c3e-2f90a1d5e6b7",
@@ -3450,7 +4470,7 @@ export interface components {
             delivery: components["schemas"]["WholeWebhookDelivery"];
         };
         /** @description Told apart by `type`. New types and fields may be added: ignore what you do not know. */
-        WorkspaceEvent: components["schemas"]["TaskStatusEvent"] | components["schemas"]["TaskUpdatedEvent"] | components["schemas"]["CheckStartedEvent"] | components["schemas"]["CheckCompletedEvent"] | components["schemas"]["TaskDeletedEvent"] | components["schemas"]["AutomationEvent"];
+        WorkspaceEvent: components["schemas"]["TaskCreatedEvent"] | components["schemas"]["TaskStatusEvent"] | components["schemas"]["TaskUpdatedEvent"] | components["schemas"]["CheckStartedEvent"] | components["schemas"]["CheckCompletedEvent"] | components["schemas"]["TaskDeletedEvent"] | components["schemas"]["AutomationEvent"];
         WorkspaceEventsResponse: {
             /** @description Whether nothing more was there. */
             caughtUp: boolean;

@@ -1,12 +1,13 @@
 import { MillwrightError } from './errors.js';
 import { follow, type Frame, isEvent } from './follow.js';
+import { isDelta, statusIn } from './frames.js';
 import type { List } from './list.js';
 import { Collection, segment } from './resources.js';
 import { limited, reasonOf } from './signals.js';
 import type { CallOptions, Query } from './transport.js';
 import type {
   Answer, ChangeTask, CreateTask, Deleted, Delta, File, FolderEntry, ForkTask, Interaction, ListTasks, Message, NetworkUse, PauseTask, SendMessage, SecretUse, Snapshot, Task,
-  TaskCheck, TaskEvent, TaskProof, TaskStatus,
+  TaskCheck, TaskCommand, TaskEvent, TaskProof, TaskStatus,
 } from './types.js'; // prettier-ignore
 import { isFinal } from './types.js';
 
@@ -134,6 +135,16 @@ export class Tasks extends Collection {
   /** Runs the checks of a final task again, without its agent. 409 `task_not_final`: it is under way; `no_checks`: it has none. */
   runChecks(id: string, options?: CallOptions): Promise<Task> {
     return this.one('task', { ...this.post(id, '/checks', options), keyed: true });
+  }
+
+  /** Commands of its agent that go on, or went on, beyond their calls, newest first. */
+  commands(id: string, query: { limit?: number } = {}, options?: CallOptions): List<TaskCommand> {
+    return this.all(this.path(id, '/commands'), 'commands', query, options);
+  }
+
+  /** Stops one; its worker ends it soon. 409 `command_not_running`: it has ended. */
+  stopCommand(id: string, commandId: string, options?: CallOptions): Promise<TaskCommand> {
+    return this.one('command', this.post(id, `/commands/${encodeURIComponent(commandId)}/stop`, options));
   }
 
   /** Newest first. */
@@ -283,14 +294,4 @@ class Questions {
       throw error;
     }
   }
-}
-
-const DELTAS = ['message.delta', 'tool.progress', 'message.discarded'];
-const isDelta = ({ type }: Frame): boolean => DELTAS.includes(type);
-
-/** The status that a frame tells of; null for none. */
-function statusIn(frame: Frame): TaskStatus | null {
-  if (frame.type === 'heartbeat') return (frame['status'] as TaskStatus | null | undefined) ?? null;
-  const { status } = (frame['data'] ?? {}) as { status?: TaskStatus };
-  return /^task\.\w+$/.test(frame.type) && status !== undefined ? status : null;
 }

@@ -34,6 +34,7 @@ export interface Request extends CallOptions {
   repeatable?: boolean;
   /** Milliseconds for one try beside the client's own. */
   moreTime?: number;
+  headers?: Record<string, string>;
 }
 
 const FIRST_WAIT_MS = 500;
@@ -69,15 +70,25 @@ export class Transport {
 
   /** The body of the answer. */
   async json<T>(request: Request): Promise<T> {
+    return this.read(request, async (response, signal, attempt) => {
+      const body: unknown = await response.json().catch(() => (response.ok ? broken(signal) : null));
+      if (response.ok) return body as T;
+      if (request.method === 'DELETE' && attempt > 0 && response.status === 404) {
+        return { deleted: true, id: decodeURIComponent(request.path.split('/').at(-1) ?? '') } as T;
+      }
+      throw new MillwrightError(response.status, body, response.headers);
+    });
+  }
+
+  /** What `take` makes of the answer, in the time of one try. What it throws counts as what went wrong with that. */
+  async read<T>(
+    request: Request,
+    take: (response: Response, signal: AbortSignal, attempt: number) => Promise<T>,
+  ): Promise<T> {
     return this.tries(request, async (attempt) => {
       const { response, limit } = await this.open(request);
       try {
-        const body: unknown = await response.json().catch(() => (response.ok ? broken(limit.signal) : null));
-        if (response.ok) return body as T;
-        if (request.method === 'DELETE' && attempt > 0 && response.status === 404) {
-          return { deleted: true, id: decodeURIComponent(request.path.split('/').at(-1) ?? '') } as T;
-        }
-        throw new MillwrightError(response.status, body, response.headers);
+        return await take(response, limit.signal, attempt);
       } catch (error) {
         throw this.named(error, limit, request);
       } finally {
@@ -131,7 +142,7 @@ export class Transport {
     const limit = limited(request.signal);
     const ms = this.timeoutMs + moreTime;
     limit.expire(ms, () => new TimeoutError(`No answer of ${this.baseUrl} within ${ms / 1000} s.`));
-    const headers: Record<string, string> = { ...this.credentials() };
+    const headers: Record<string, string> = { ...this.credentials(), ...request.headers };
     if (keyed === true && idempotencyKey !== undefined) headers['idempotency-key'] = idempotencyKey;
     const form = body instanceof FormData;
     if (body !== undefined && !form) headers['content-type'] = 'application/json';
@@ -185,7 +196,7 @@ function unreachable(baseUrl: string, error: unknown): ConnectionError {
   return new ConnectionError(`${baseUrl} cannot be reached: ${why}`, { cause: error });
 }
 
-function broken(signal: AbortSignal): never {
+export function broken(signal: AbortSignal): never {
   throw signal.aborted ? reasonOf(signal) : new ConnectionError('The connection was lost in the middle of an answer.');
 }
 

@@ -20,6 +20,10 @@ export type Key = Schemas['Key'];
 export type Member = Schemas['Member'];
 export type Invitation = Schemas['Invitation'];
 export type Model = Schemas['Model'];
+/** A server whose tools a task may have. */
+export type McpServer = Schemas['McpServer'];
+/** Which pages of the web agents may read. */
+export type WebAccess = Schemas['Web'];
 export type Notices = Schemas['Notices'];
 export type PushState = Schemas['PushState'];
 export type PushSubscription = Schemas['PushSubscription'];
@@ -31,13 +35,23 @@ export type RepositoryBranch = Schemas['RepositoryBranch'];
 export type Secret = Schemas['Secret'];
 export type NetworkUse = Schemas['NetworkUse'];
 export type SecretUse = Schemas['SecretUse'];
+export type Agent = Schemas['Agent'];
+export type AgentVersion = Schemas['AgentVersion'];
+export type AgentStats = Schemas['AgentStats'];
+export type Evaluate = Schemas['Evaluate'];
+export type Evaluation = Schemas['Evaluation'];
 export type Environment = Schemas['Environment'];
 export type EnvironmentVersion = Schemas['EnvironmentVersion'];
 export type EnvironmentBuild = Schemas['EnvironmentBuild'];
 export type EnvironmentTest = Schemas['EnvironmentTestResponse'];
+export type Skill = Schemas['Skill'];
+export type SkillVersion = Schemas['SkillVersion'];
 export type ServiceAccount = Schemas['ServiceAccount'];
 export type Task = Schemas['Task'];
 export type TaskCheck = Schemas['TaskCheck'];
+
+/** A command of the agent that goes on, or went on, beyond its call. */
+export type TaskCommand = Schemas['TaskCommand'];
 export type TaskProof = Schemas['Proof'];
 export type TaskStatus = Task['status'];
 export type Upload = Schemas['Upload'];
@@ -68,8 +82,11 @@ export type Connect = Schemas['Connect'];
 export type RotateConnection = Schemas['RotateConnection'];
 export type CreateSecret = Schemas['CreateSecret'];
 export type ChangeSecret = Schemas['ChangeSecret'];
+export type CreateAgent = Schemas['CreateAgent'];
+export type ChangeAgent = Schemas['ChangeAgent'];
 export type CreateEnvironment = Schemas['CreateEnvironment'];
 export type ChangeEnvironment = Schemas['ChangeEnvironment'];
+export type ChangeSkill = Schemas['ChangeSkill'];
 export type CreateWebhook = Schemas['CreateWebhook'];
 export type ChangeWebhook = Schemas['ChangeWebhook'];
 
@@ -79,6 +96,8 @@ export interface ListTasks {
   status?: TaskStatus | readonly TaskStatus[];
   projectId?: string;
   automationId?: string;
+  /** Those that the agent of this task has made; `any`: these and all others. Default: those that no other task has made. */
+  parentTaskId?: string;
   /** Pairs that the task's own metadata have, all of them. */
   metadata?: Record<string, string>;
   tag?: string;
@@ -114,6 +133,7 @@ export type Delta =
   | { type: 'message.delta'; messageId: string; index: number; part: 'text' | 'reasoning'; offset: number; delta: string }
   | { type: 'tool.progress'; messageId: string; toolCallId: string; stream: 'stdout' | 'stderr'; offset: number; delta: string }
   | { type: 'tool.progress'; check: string; phase: 'before' | 'after'; round: number; stream: 'stdout' | 'stderr'; offset: number; delta: string }
+  | { type: 'command.output'; commandId: string; offset: number; delta: string }
   | { type: 'message.discarded'; messageId: string }; // prettier-ignore
 
 const FINAL: readonly string[] = ['completed', 'failed', 'cancelled'];
