@@ -8,14 +8,24 @@ const TARGETS = ['chrome125', 'edge125', 'firefox128', 'safari17.5'];
 
 /** What several pages share. */
 const SHARED =
-  /\/console\/src\/(ui\/(code|form|tags|download|attachments|pull-request)\.|texts\/(form|attachments|tasks|task|review|reading|environment-field|checks)\.|pages\/(projects\/project-select|settings\/environments\/places)|api\/(task-actions|upload|check-queries))/;
+  /\/console\/src\/(ui\/(code|form|tags|download|attachments|pull-request|children)\.|texts\/(form|attachments|tasks|task|review|reading|(agent|environment|skill)-field|checks|children|commands|mcp|web)\.|pages\/(projects\/project-select|agents\/places|settings\/(environments|skills)\/places)|api\/(task-actions|upload|check-queries|child-queries))/;
 
 /** What pages with lists of records and their forms share, and those of tasks do not use. */
 const RECORDS = /\/console\/src\/(ui|texts)\/records\./;
 
 /** What the page of a task shares with its views, which have programs of their own. Patches are shown in each of them. */
 const TASK =
-  /\/console\/src\/(pages\/task\/(steps|live|press|drafts|reading|plan|file-text|(task|tool|dock)\.module)|ui\/(diff|diff-rows|patch))\.|\/node_modules\/diff\//;
+  /\/console\/src\/(pages\/task\/(steps|live|press|drafts|reading|plan|file-text|(task|tool|dock|checks\/checks)\.module)|ui\/(diff|diff-rows|patch))\.|\/node_modules\/diff\/(?!libesm\/patch\/create)/;
+
+/** What only the conversation shows. */
+const CONVERSATION =
+  /\/console\/src\/pages\/task\/(conversation|blocks|tool-view|tool-bodies|steps-view|ending|follow-end|fork-from|folds|live-output)\./;
+
+/** What agents and commands say: text of models may have what a terminal shows. */
+const SAID = /\/console\/src\/ui\/(markdown|terminal)\.|\/node_modules\/(marked|anser)\//;
+
+/** What all of it is made with. Not without React: the file of its queries and the file that has React would import each other. */
+const BASE = /\/node_modules\/(react|react-dom|scheduler|use-sync-external-store|@tanstack)\//;
 
 const sheets = new Map<string, string>();
 /** Two sheets of one name would share their classes. */
@@ -56,6 +66,9 @@ export default defineConfig({
             { name: 'parts', test: SHARED },
             { name: 'records', test: RECORDS },
             { name: 'task', test: TASK },
+            { name: 'conversation', test: CONVERSATION },
+            { name: 'said', test: SAID },
+            { name: 'base', test: BASE },
           ],
           // Else what they import goes with them, React too.
           includeDependenciesRecursively: false,

@@ -15,6 +15,7 @@ import { Button, Empty, Failure, Toasts } from './ui/ui.tsx';
 const TasksPage = program(() => import('./pages/tasks/tasks-page.tsx'));
 const NewTaskPage = program(() => import('./pages/new-task/new-task-page.tsx'));
 const TaskPage = program(() => import('./pages/task/task-page.tsx'));
+const AgentsPage = program(() => import('./pages/agents/agents-page.tsx'));
 const AutomationsPage = program(() => import('./pages/automations/automations-page.tsx'));
 const IntegrationsPage = program(() => import('./pages/integrations/integrations-page.tsx'));
 const WebhooksPage = program(() => import('./pages/webhooks/webhooks-page.tsx'));
@@ -72,6 +73,7 @@ function Pages() {
         <Route path="/tasks/:taskId/:tab?">
           {({ taskId, tab = 'folder' }) => (tab === 'folder' ? <TaskPage key={taskId} taskId={taskId} /> : <Unknown />)}
         </Route>
+        <Route path="/agents/*?" component={AgentsPage} />
         <Route path="/automations/*?" component={AutomationsPage} />
         <Route path="/integrations/*?" component={IntegrationsPage} />
         <Route path="/webhooks/*?" component={WebhooksPage} />

@@ -1,6 +1,6 @@
 // What the list of tasks, the form of a new one and the palette read.
 import { queryOptions } from '@tanstack/react-query';
-import { api, type Task } from './client.ts';
+import { api, type Task, type TaskStatus } from './client.ts';
 
 /** The newest tasks with these words, archived ones too; without words the newest that changed. */
 export const foundQuery = (words: string) =>
@@ -11,6 +11,18 @@ export const foundQuery = (words: string) =>
         limit: 8,
         ...(words === '' ? { sort: 'updatedAt' as const } : { q: words, archived: 'all' as const }),
       };
+      return (await api.tasks.list(query, { signal }).page()).items;
+    },
+    placeholderData: (before) => before,
+  });
+
+/** The newest tasks that have ended, with these words or all; archived ones too. */
+export const endedQuery = (words: string) =>
+  queryOptions({
+    queryKey: ['tasks', 'ended', words],
+    queryFn: async ({ signal }) => {
+      const status: TaskStatus[] = ['completed', 'failed', 'cancelled'];
+      const query = { limit: 50, archived: 'all' as const, status, ...(words !== '' && { q: words }) };
       return (await api.tasks.list(query, { signal }).page()).items;
     },
     placeholderData: (before) => before,

@@ -24,6 +24,19 @@ export const modelsQuery = queryOptions({
   queryFn: ({ signal }) => api.models.list({ signal }),
 });
 
+/** The servers whose tools tasks may have. */
+export const mcpServersQuery = queryOptions({
+  queryKey: ['mcp-servers'],
+  queryFn: ({ signal }) => api.mcpServers.list({ signal }),
+});
+
+/** Which pages of the web agents may read; null: none. It changes when the service is started anew. */
+export const webQuery = queryOptions({
+  queryKey: ['web'],
+  queryFn: ({ signal }) => api.web.read({ signal }),
+  staleTime: Infinity,
+});
+
 export const projectsQuery = queryOptions({
   queryKey: ['projects'],
   queryFn: ({ signal }) => all(api.projects.list({ limit: 50 }, { signal })),
@@ -81,7 +94,7 @@ export const tasksQuery = (filter: TaskFilter) =>
 export const waitingQuery = queryOptions({
   queryKey: ['tasks', 'waiting'],
   queryFn: async ({ signal }) =>
-    (await api.tasks.list({ status: 'awaiting_input', limit: 100 }, { signal }).page()).items,
+    (await api.tasks.list({ status: 'awaiting_input', parentTaskId: 'any', limit: 100 }, { signal }).page()).items,
 });
 
 export const taskQuery = (taskId: string) =>

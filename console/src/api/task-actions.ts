@@ -93,6 +93,14 @@ export function useRunChecks(taskId: string): Action {
   });
 }
 
+export function useStopCommand(taskId: string): Action<string, unknown> {
+  return useMutation({
+    mutationFn: (commandId) => api.tasks.stopCommand(taskId, commandId),
+    // It may have ended by itself; the list says so.
+    onSettled: () => queryClient.invalidateQueries({ queryKey: ['commands', taskId] }),
+  });
+}
+
 export function useChange(taskId: string): Action<ChangeTask> {
   return useMutation({ mutationFn: (change) => api.tasks.update(taskId, change), onSuccess: taken });
 }

@@ -26,7 +26,7 @@ export interface Printed {
 export interface Making {
   /** The message that is being written, by the index of its parts. */
   message: { id: string; parts: ReadonlyMap<number, MakingPart> } | null;
-  /** By the id of the call, or {@link printerOf} a check. */
+  /** By the id of the call or of the command that goes on, or {@link printerOf} a check. */
   printed: ReadonlyMap<string, Printed>;
 }
 
@@ -113,6 +113,7 @@ async function keep(taskId: string, live: TaskLive, signal: AbortSignal): Promis
         queryClient.setQueryData<Conversation>(queryKey, (known) => known && withEvent(known, frame));
         heard(taskId, frame);
         stale(taskId, frame);
+        if (frame.type === 'command.started' || frame.type === 'command.ended') commandsChange(taskId, frame, making);
       }
     } catch (error) {
       if (signal.aborted) break;
@@ -152,6 +153,16 @@ function stale(taskId: string, event: TaskEvent): void {
   if (event.type === 'file.published') void queryClient.invalidateQueries({ queryKey: ['task-files', taskId] });
 }
 
+/** The output of one that has ended stays until it comes with the list. */
+function commandsChange(
+  taskId: string,
+  { type, data }: Extract<TaskEvent, { type: 'command.started' | 'command.ended' }>,
+  making: InTheMaking,
+): void {
+  const read = queryClient.invalidateQueries({ queryKey: ['commands', taskId] });
+  if (type === 'command.ended') void read.then(() => making.listed(data.commandId));
+}
+
 /** Deltas, gathered for one drawing each frame. */
 class InTheMaking {
   #message: { id: string; parts: Map<number, MakingPart> } | null = null;
@@ -164,6 +175,7 @@ class InTheMaking {
     if (delta.type === 'message.discarded') {
       if (this.#message?.id === delta.messageId) this.#message = null;
     } else if (delta.type === 'message.delta') this.#write(delta);
+    else if (delta.type === 'command.output') this.#say(delta);
     else this.#print(delta);
     this.#draw();
   }
@@ -179,6 +191,12 @@ class InTheMaking {
     this.#draw();
   }
 
+  /** What a command said is in the list of them now. */
+  listed(commandId: string): void {
+    this.#printed.delete(commandId);
+    this.#draw();
+  }
+
   clear(): void {
     this.#message = null;
     this.#printed.clear();
@@ -190,6 +208,16 @@ class InTheMaking {
     const { parts } = this.#message;
     const known = parts.get(index)?.text ?? '';
     if (offset <= known.length) parts.set(index, { type: part, text: known.slice(0, offset) + delta });
+  }
+
+  /** Of a command that goes on; what came before the end that is at hand is missing. */
+  #say({ commandId, offset, delta }: Extract<Delta, { type: 'command.output' }>): void {
+    const known = this.#printed.get(commandId) ?? { stdout: '', stderr: '', left: 0 };
+    const end = known.left + known.stdout.length;
+    if (offset < end) return;
+    const whole = (offset > end ? '' : known.stdout) + delta;
+    const stdout = whole.slice(-KEPT);
+    this.#printed.set(commandId, { stdout, stderr: '', left: offset + delta.length - stdout.length });
   }
 
   #print(progress: Extract<Delta, { type: 'tool.progress' }>): void {

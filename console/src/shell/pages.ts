@@ -13,6 +13,7 @@ interface Page {
 
 const PAGES: Page[] = [
   { name: 'tasks', icon: 'Inbox', keys: 'g t', visible: (can) => can('tasks:read') },
+  { name: 'agents', icon: 'Brain', keys: 'g e', visible: (can) => can('projects:read') },
   { name: 'automations', icon: 'Calendar', keys: 'g a', visible: (can) => can('automations:read') },
   { name: 'integrations', icon: 'Zap', keys: 'g i', visible: (can) => can('integrations:read') },
   { name: 'webhooks', icon: 'Send', keys: 'g w', visible: (can) => can('automations:read') },

@@ -7,6 +7,7 @@ export const reading = {
   cut: 'The service cut the rest of the output.',
   copyOutput: 'Copy the output',
   output: 'Output',
+  goesOn: (id: string) => `in the background as ${id}`,
   code: 'Code',
   codeIn: (language: string) => `Code, ${language}`,
   table: 'Table',

@@ -11,6 +11,7 @@ export const settings = {
     repositories: 'Repositories',
     environments: 'Environments',
     secrets: 'Secrets',
+    skills: 'Skills',
     models: 'Models',
     notices: 'Notices',
     preferences: 'Preferences',

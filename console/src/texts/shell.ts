@@ -15,6 +15,7 @@ export const shell = {
   readOnly: 'This session only reads: its key has no right to change anything.',
   pages: {
     tasks: 'Tasks',
+    agents: 'Agents',
     automations: 'Automations',
     integrations: 'Integrations',
     webhooks: 'Webhooks',

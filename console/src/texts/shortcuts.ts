@@ -4,6 +4,7 @@ export const shortcuts = {
     C: 'New task',
     'Ctrl K': 'Go to, search, do',
     'G T': 'Go to tasks',
+    'G E': 'Go to agents',
     'G A': 'Go to automations',
     'G I': 'Go to integrations',
     'G W': 'Go to webhooks',

@@ -20,7 +20,6 @@ export const task = {
   allTasks: 'All tasks',
   gone: { title: 'There is no such task', text: 'It was deleted, or this session may not see it.' },
   readOnly: 'This session only reads: it cannot write to the agent.',
-
   nothingShown: 'There are no messages to show.',
   earlier: 'Show earlier messages',
   newSteps: 'New steps',
@@ -88,6 +87,7 @@ export const task = {
       edit: (number: number) => `edited ${n(number, 'file')}`,
       apply_patch: (number: number) => `applied ${n(number, 'patch', 'patches')}`,
       grep: (number: number) => `searched ${n(number, 'time')}`,
+      delegate: (number: number) => `handed out tasks ${n(number, 'time')}`,
       publish: (number: number) => `published ${n(number, 'file')}`,
     },
     used: (name: string, number: number) => `used ${name} ${n(number, 'time')}`,

@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link } from 'wouter';
 import type { Automation } from '../../api/client.ts';
-import { modelsQuery } from '../../api/queries.ts';
+import { modelsQuery, webQuery } from '../../api/queries.ts';
 import { useCan } from '../../shell/can.ts';
 import { t } from '../../texts/index.ts';
 import { Ago } from '../../ui/ago.tsx';
@@ -9,7 +9,9 @@ import { count } from '../../ui/format.ts';
 import { Fact, Facts, records, Section } from '../../ui/records.tsx';
 import { cx } from '../../ui/ui.tsx';
 import { ChecksFact } from '../checks/checks-fact.tsx';
+import { McpFact } from '../settings/mcp-fact.tsx';
 import { ProjectLink } from '../projects/project-link.tsx';
+import { hrefOf as agentOf } from '../agents/places.ts';
 import { hrefOf } from '../settings/environments/places.ts';
 import css from './automations.module.css';
 import { triggerOf } from './trigger.tsx';
@@ -19,9 +21,10 @@ const limits = t.automationEditor.limits;
 
 /** How it is started, and how its tasks are done. */
 export function AutomationFacts({ automation }: { automation: Automation }) {
-  const { kind, cron, filter, model, effort, approvals, whenBlocked, overlap } = automation;
+  const { kind, cron, filter, model, effort, approvals, whenBlocked, web, overlap } = automation;
   const { owner, createdAt, updatedAt, projectId, environment, secrets } = automation;
   const { data: models = [] } = useQuery(modelsQuery);
+  const { data: access } = useQuery(webQuery);
   return (
     <Facts>
       <Fact name={w.kind[kind]}>
@@ -37,7 +40,12 @@ export function AutomationFacts({ automation }: { automation: Automation }) {
         {projectId === null ? t.records.noProject : <ProjectLink projectId={projectId} />}
       </Fact>
       {automation.repository !== null && <RepositoryFacts of={automation.repository} />}
+      {automation.agent !== null && <AgentFact of={automation.agent} />}
       {environment !== null && <EnvironmentFact of={environment} />}
+      {automation.skills !== null && (
+        <Fact name={t.skillField.label}>{automation.skills.join(', ') || t.skillField.none}</Fact>
+      )}
+      <McpFact of={automation.mcpServers} />
       <Fact name={w.secrets}>
         {secrets === null
           ? w.secretsUsual[kind === 'webhook' ? 'event' : 'schedule']
@@ -48,8 +56,13 @@ export function AutomationFacts({ automation }: { automation: Automation }) {
       </Fact>
       <Fact name={w.effort}>{effort === null ? w.effortDefault : w.efforts[effort]}</Fact>
       <Fact name={w.approvals}>{w.approval[approvals]}</Fact>
+      {access != null && (
+        <Fact name={t.web.label}>
+          {web === null ? t.web.usual[kind === 'webhook' ? 'event' : 'schedule'] : t.web.ofAutomation[`${web}`]}
+        </Fact>
+      )}
       <Fact name={t.form.whenBlocked}>{t.form.blocked[whenBlocked]}</Fact>
-      <Fact name={w.budget}>{budgetOf(automation)}</Fact>
+      <Fact name={w.budget}>{budgetWords(automation.budget)}</Fact>
       <Fact name={t.checks.title}>
         <ChecksFact of="automation" {...automation} />
       </Fact>
@@ -66,6 +79,12 @@ export function AutomationFacts({ automation }: { automation: Automation }) {
       </Fact>
     </Facts>
   );
+}
+
+function AgentFact({ of }: { of: string }) {
+  const reads = useCan()('projects:read');
+  const [slug = ''] = of.split('@');
+  return <Fact name={t.agentField.label}>{reads ? <Link href={agentOf(slug)}>{of}</Link> : of}</Fact>;
 }
 
 function EnvironmentFact({ of }: { of: NonNullable<Automation['environment']> }) {
@@ -96,7 +115,7 @@ function RepositoryFacts({ of: { url, ref, push } }: { of: NonNullable<Automatio
   );
 }
 
-function budgetOf({ budget }: Automation): string {
+export function budgetWords(budget: Automation['budget']): string {
   if (budget === null) return t.automationEditor.unlimited;
   const given = ([...Object.entries(limits)] as [keyof typeof limits, string][]).flatMap(([name, label]) => {
     const value = budget[name];

@@ -1,7 +1,7 @@
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { type FormEvent, useEffect, useRef, useState } from 'react';
 import type { Automation } from '../../api/client.ts';
-import { modelsQuery } from '../../api/queries.ts';
+import { modelsQuery, webQuery } from '../../api/queries.ts';
 import { useCan } from '../../shell/can.ts';
 import { t } from '../../texts/index.ts';
 import {
@@ -16,21 +16,25 @@ import {
 } from '../../ui/form.tsx';
 import { records } from '../../ui/records.tsx';
 import { Button } from '../../ui/ui.tsx';
+import { AgentSelect } from '../agents/agent-select.tsx';
 import { DefaultChecks } from '../checks/default-checks.tsx';
 import { EnvironmentSelect } from '../projects/environment-select.tsx';
 import { ProjectSelect } from '../projects/project-select.tsx';
 import { RepositoryFields } from '../repositories/repository-fields.tsx';
 import { SecretNames } from '../settings/secrets/secret-names.tsx';
+import { McpFields } from '../settings/mcp-fields.tsx';
+import { SkillFields } from '../settings/skills/skill-fields.tsx';
 import { type Draft, LIMITS } from './draft.ts';
 import { TriggerFields } from './trigger-fields.tsx';
 
 const w = t.automationEditor;
 const FIELDS = [
   ...['name', 'content', 'cron', 'timezone', 'runAt', 'triggerEvent', 'filter'],
-  ...['secrets', 'model', 'effort', 'approvals', 'whenBlocked', 'overlap', 'budget', 'checks', 'maxRepairs'],
+  ...['skills', 'mcpServers', 'secrets', 'model', 'effort', 'approvals', 'whenBlocked', 'web', 'overlap'],
+  ...['budget', 'checks', 'maxRepairs'],
 ];
 /** Those of what only some sessions may see. */
-const SEEN = ['projectId', 'repository', 'environment'];
+const SEEN = ['projectId', 'repository', 'environment', 'agent'];
 
 export function AutomationForm({
   first,
@@ -141,6 +145,7 @@ function TaskFields(editing: Editing<Draft>) {
           <ProjectSelect label={w.project} none={w.projectNone} {...fieldOf(editing, 'projectId')} />
         )}
         <EnvironmentSelect projectId={draft.projectId} inherits {...fieldOf(editing, 'environment')} />
+        <AgentSelect inherits {...fieldOf(editing, 'agent')} />
         <Choice
           label={w.approvals}
           {...fieldOf(editing, 'approvals')}
@@ -159,6 +164,7 @@ function TaskFields(editing: Editing<Draft>) {
             ['wait', t.form.blocked.wait],
           ]}
         />
+        <WebField {...editing} />
         <Choice
           label={w.overlap}
           {...fieldOf(editing, 'overlap')}
@@ -170,10 +176,41 @@ function TaskFields(editing: Editing<Draft>) {
           ]}
         />
       </div>
+      <SkillFields
+        skills={draft.skills}
+        onChange={(skills) => editing.change({ skills })}
+        said={saidOf(editing.error, 'skills')}
+      />
+      <McpFields
+        servers={draft.mcpServers}
+        onChange={(mcpServers) => editing.change({ mcpServers })}
+        said={saidOf(editing.error, 'mcpServers')}
+      />
       <SecretFields {...editing} />
       <Budget {...editing} />
       <Checks {...editing} />
     </>
+  );
+}
+
+/** Where no task may read pages there is nothing to choose. */
+function WebField({ draft: { kind, web }, change, error }: Editing<Draft>) {
+  const { data: access } = useQuery(webQuery);
+  if (access == null) return null;
+  const starts = kind === 'webhook' ? 'event' : 'schedule';
+  return (
+    <Choice
+      label={t.web.label}
+      hint={`${t.web.hint(access)}${starts === 'event' ? ` ${t.web.eventHint}` : ''}`}
+      said={saidOf(error, 'web')}
+      value={web === null ? 'usual' : web ? 'yes' : 'no'}
+      onChange={(which) => change({ web: which === 'usual' ? null : which === 'yes' })}
+      options={[
+        ['usual', t.web.usual[starts]],
+        ['yes', t.web.ofAutomation.true],
+        ['no', t.web.ofAutomation.false],
+      ]}
+    />
   );
 }
 

@@ -21,12 +21,20 @@ export interface Draft {
   projectId: string;
   /** The slug of one, or `slug@version`; empty: that of the project, or none. */
   environment: string;
+  /** `slug`, `slug@3` or `slug@stable`; empty: the usual one, or none. */
+  agent: string;
+  /** Null: those by default. */
+  skills: string[] | null;
+  /** The same. */
+  mcpServers: string[] | null;
   /** Names; null: what is usual for what starts it. */
   secrets: string[] | null;
   model: string;
   effort: NonNullable<Automation['effort']> | '';
   approvals: Automation['approvals'];
   whenBlocked: Automation['whenBlocked'];
+  /** Whether its tasks may read pages of the web; null: what is usual for what starts it. */
+  web: boolean | null;
   /** Empty: what is usual for what starts it. */
   overlap: Automation['overlap'] | '';
   budget: Record<Limit, string>;
@@ -36,7 +44,7 @@ export interface Draft {
 
 export const hereZone = (): string => Intl.DateTimeFormat().resolvedOptions().timeZone;
 
-const NO_BUDGET = { maxSteps: '', maxTokens: '', maxDurationSeconds: '', maxCost: '' };
+export const NO_BUDGET: Record<Limit, string> = { maxSteps: '', maxTokens: '', maxDurationSeconds: '', maxCost: '' };
 
 export const emptyDraft = (): Draft => ({
   name: '',
@@ -49,11 +57,15 @@ export const emptyDraft = (): Draft => ({
   filter: '',
   projectId: '',
   environment: '',
+  agent: '',
+  skills: null,
+  mcpServers: null,
   secrets: null,
   model: '',
   effort: '',
   approvals: 'none',
   whenBlocked: 'fail',
+  web: null,
   overlap: '',
   budget: NO_BUDGET,
   repository: NO_REPOSITORY,
@@ -62,7 +74,7 @@ export const emptyDraft = (): Draft => ({
 
 export function draftOf(automation: Automation | AutomationRehearsal['automation']): Draft {
   const { name, content, kind, cron, timezone, runAt, triggerEvent, filter } = automation;
-  const { projectId, environment, secrets, model, effort, approvals, whenBlocked, overlap, budget } = automation;
+  const { projectId, environment, secrets, model, effort, approvals, whenBlocked, web, overlap, budget } = automation;
   const empty = emptyDraft();
   return {
     name,
@@ -74,28 +86,46 @@ export function draftOf(automation: Automation | AutomationRehearsal['automation
     triggerEvent: triggerEvent ?? '',
     filter: filter ?? '',
     projectId: projectId ?? '',
-    environment:
-      environment === null
-        ? ''
-        : [environment.slug, ...(environment.version === null ? [] : [environment.version])].join('@'),
+    environment: environmentText(environment),
+    agent: automation.agent ?? '',
+    skills: automation.skills,
+    mcpServers: automation.mcpServers,
     secrets,
     model: model ?? '',
     effort: effort ?? '',
     approvals,
     whenBlocked,
+    web,
     overlap,
-    budget: {
-      maxSteps: String(budget?.maxSteps ?? ''),
-      maxTokens: String(budget?.maxTokens ?? ''),
-      maxDurationSeconds: String(budget?.maxDurationSeconds ?? ''),
-      maxCost: budget?.maxCost ?? '',
-    },
+    budget: budgetDraftOf(budget),
     repository: repositoryDraftOf(automation.repository),
     checks: defaultsDraftOf(automation),
   };
 }
 
-function repositoryDraftOf(repository: Automation['repository']): RepositoryDraft {
+export const environmentText = (environment: Automation['environment']): string =>
+  environment === null
+    ? ''
+    : [environment.slug, ...(environment.version === null ? [] : [environment.version])].join('@');
+
+export const budgetDraftOf = (budget: Automation['budget']): Record<Limit, string> => ({
+  maxSteps: String(budget?.maxSteps ?? ''),
+  maxTokens: String(budget?.maxTokens ?? ''),
+  maxDurationSeconds: String(budget?.maxDurationSeconds ?? ''),
+  maxCost: budget?.maxCost ?? '',
+});
+
+/** Null without a limit. The service says what is wrong with one. */
+export function budgetIn(budget: Record<Limit, string>): Record<string, never> | null {
+  const { maxCost, ...numbers } = budget;
+  const limits = Object.entries(numbers).flatMap(([limit, text]) =>
+    text.trim() === '' ? [] : [[limit, numberOf(text)]],
+  );
+  const limited = { ...Object.fromEntries(limits), ...(maxCost !== '' && { maxCost }) } as Record<string, never>;
+  return Object.keys(limited).length > 0 ? limited : null;
+}
+
+export function repositoryDraftOf(repository: Automation['repository']): RepositoryDraft {
   if (repository === null) return NO_REPOSITORY;
   const { url, ref, push } = repository;
   const place = { ...NO_REPOSITORY, url, ref: ref ?? '' };
@@ -112,32 +142,30 @@ function repositoryDraftOf(repository: Automation['repository']): RepositoryDraf
 
 /** All of it. The service says what is wrong with it. */
 export function bodyOf(draft: Draft) {
-  const { name, content, secrets, approvals, whenBlocked, overlap, budget } = draft;
-  const numbers = { maxSteps: budget.maxSteps, maxTokens: budget.maxTokens, maxDurationSeconds: budget.maxDurationSeconds }; // prettier-ignore
-  const limits = Object.entries(numbers).flatMap(([limit, text]) =>
-    text.trim() === '' ? [] : [[limit, numberOf(text)]],
-  );
-  const { maxCost } = budget;
-  const limited = { ...Object.fromEntries(limits), ...(maxCost !== '' && { maxCost }) } as Record<string, never>;
+  const { name, content, secrets, approvals, whenBlocked, web, overlap } = draft;
   return {
     name,
     content,
     ...triggerOf(draft),
     projectId: draft.projectId || null,
-    environment: environmentOf(draft.environment),
+    environment: environmentIn(draft.environment),
+    agent: draft.agent || null,
+    skills: draft.skills,
+    mcpServers: draft.mcpServers,
     secrets,
     model: draft.model || null,
     effort: draft.effort || null,
     approvals,
     whenBlocked,
+    web,
     overlap: overlap || null,
-    budget: Object.keys(limited).length > 0 ? limited : null,
+    budget: budgetIn(draft.budget),
     repository: repositoryOf(draft.repository, name) ?? null,
     ...defaultsIn(draft.checks),
   };
 }
 
-function environmentOf(text: string) {
+export function environmentIn(text: string) {
   const [slug = '', version] = text.split('@');
   return version === undefined ? slug || null : { slug, version: Number(version) };
 }

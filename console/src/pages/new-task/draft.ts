@@ -5,6 +5,7 @@ import { useContext } from '../../shell/can.ts';
 import { remember, remembered } from '../../shell/url.ts';
 import { t } from '../../texts/index.ts';
 import type { KeptUpload } from '../../ui/attachments.tsx';
+import { NO_AGENT } from '../agents/agent-select.tsx';
 import { checksIn, type ChecksDraft, NO_CHECKS } from '../checks/checks-draft.ts';
 import { NO_ENVIRONMENT } from '../projects/environment-select.tsx';
 import {
@@ -24,9 +25,17 @@ export interface Draft {
   effort: Task['effort'] | '';
   approvals: Task['approvals'];
   whenBlocked: Task['whenBlocked'];
+  /** Whether it may read pages of the web, where tasks may. */
+  web: boolean;
   projectId: string;
   /** The slug of one; empty: that of the project, or none. {@link NO_ENVIRONMENT}: none, whatever the project has. */
   environment: string;
+  /** `slug`, `slug@3` or `slug@stable`; empty: the usual one, or none. {@link NO_AGENT}: none, whatever is usual. */
+  agent: string;
+  /** Null: those by default. */
+  skills: string[] | null;
+  /** The same. */
+  mcpServers: string[] | null;
   repository: RepositoryDraft;
   budget: { maxSteps: string; maxTokens: string; maxMinutes: string; maxCost: string };
   checks: ChecksDraft;
@@ -42,8 +51,12 @@ export const EMPTY: Draft = {
   effort: '',
   approvals: 'none',
   whenBlocked: 'fail',
+  web: true,
   projectId: '',
   environment: '',
+  agent: '',
+  skills: null,
+  mcpServers: null,
   repository: NO_REPOSITORY,
   budget: { maxSteps: '', maxTokens: '', maxMinutes: '', maxCost: '' },
   checks: NO_CHECKS,
@@ -57,8 +70,11 @@ export const isEmpty = (draft: Draft): boolean => JSON.stringify(draft) === JSON
 export function useDraft(from: string, begin: Draft) {
   const { user } = useContext();
   const name = `draft.${user.id}.new${from && `.${from}`}`;
-  // The project of the address, not that of an earlier draft: the task would be seen by others.
-  const here = from === '' && begin.projectId !== '' ? { projectId: begin.projectId } : {};
+  // The project and the agent of the address, not those of an earlier draft: the task would be seen by others.
+  const here = {
+    ...(from === '' && begin.projectId !== '' && { projectId: begin.projectId }),
+    ...(from === '' && begin.agent !== '' && { agent: begin.agent }),
+  };
   const [draft, setDraft] = useState<Draft>(() => {
     const kept = read(remembered(name, ''));
     return kept === null ? begin : { ...kept, ...here };
@@ -103,7 +119,7 @@ export const nameOf = ({ title, content }: Draft): string =>
 /** Throws {@link FieldError}. */
 export function bodyOf(draft: Draft): CreateTask {
   const { title, content, uploads, model, effort, approvals, whenBlocked, projectId, repository } = draft;
-  const { environment, tags, outputSchema } = draft;
+  const { environment, agent, tags, outputSchema } = draft;
   const budget = budgetOf(draft.budget);
   const checks = checksIn(draft.checks);
   const maxRepairs = checks.length === 0 ? null : numberOf('maxRepairs', draft.checks.maxRepairs);
@@ -115,10 +131,15 @@ export function bodyOf(draft: Draft): CreateTask {
     ...(title.trim() !== '' && { title: title.trim() }),
     ...(projectId !== '' && { projectId }),
     ...(environment !== '' && { environment: environment === NO_ENVIRONMENT ? null : environment }),
+    ...(agent !== '' && { agent: agent === NO_AGENT ? null : agent }),
+    ...(draft.skills !== null && { skills: draft.skills }),
+    ...(draft.mcpServers !== null && { mcpServers: draft.mcpServers }),
     ...(model !== '' && { model }),
     ...(effort !== '' && effort !== null && { effort }),
-    approvals,
+    // Said, it would go before what its agent says.
+    ...(approvals !== 'none' && { approvals }),
     ...(whenBlocked !== 'fail' && { whenBlocked }),
+    ...(!draft.web && { web: false }),
     ...(budget !== null && { budget }),
     ...(where !== undefined && { repository: where }),
     ...(checks.length > 0 && { checks }),
@@ -179,9 +200,13 @@ export function draftOf(task: Task, first: Message | undefined): Draft {
     effort: task.effort ?? '',
     approvals: task.approvals,
     whenBlocked: task.whenBlocked,
+    web: task.web,
     projectId: task.projectId ?? '',
-    // Its newest version.
+    // Their newest versions.
     environment: task.environment?.slug ?? '',
+    agent: task.agent?.slug ?? '',
+    skills: task.skills.length === 0 ? null : task.skills.map(({ name }) => name),
+    mcpServers: task.mcpServers,
     repository: {
       ...NO_REPOSITORY,
       url: repository?.url ?? '',

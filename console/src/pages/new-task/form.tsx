@@ -2,6 +2,7 @@ import { useMutation, useQuery } from '@tanstack/react-query';
 import { type KeyboardEvent, useRef } from 'react';
 import { useLocation } from 'wouter';
 import { api, MillwrightError, type Model } from '../../api/client.ts';
+import { agentsQuery } from '../../api/agent-queries.ts';
 import { modelsQuery, queryClient, taskQuery } from '../../api/queries.ts';
 import { useKeyFor } from '../../api/task-actions.ts';
 import { useCan } from '../../shell/can.ts';
@@ -21,7 +22,7 @@ import { Options } from './options.tsx';
 const LONGEST = 200_000;
 /** The fields that show what is said of them. */
 const FIELDS =
-  /^(content|attachments|title|projectId|environment|model|effort|approvals|budget|repository|checks|maxRepairs|tags|outputSchema)\b/;
+  /^(content|attachments|title|projectId|environment|agent|skills|mcpServers|model|effort|approvals|web|budget|repository|checks|maxRepairs|tags|outputSchema)\b/;
 
 export function NewTaskForm({
   draft,
@@ -44,7 +45,11 @@ export function NewTaskForm({
   const uploads = can('files:write');
   const drop = useDrop(attachments, uploads);
   const { data: models } = useQuery(modelsQuery);
-  const model = models?.find((one) => (draft.model === '' ? one.default : one.id === draft.model));
+  const { data: agents = [] } = useQuery({ ...agentsQuery, enabled: can('projects:read') });
+  const [slug = ''] = draft.agent.split('@');
+  const ofAgent = agents.find((one) => (slug === '' ? one.default : one.slug === slug))?.model ?? null;
+  const usual = draft.model || ofAgent;
+  const model = models?.find((one) => (usual === null ? one.default : one.id === usual));
   const { keyFor, forget: forgetKey } = useKeyFor();
 
   const create = useMutation({

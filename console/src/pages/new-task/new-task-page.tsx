@@ -31,6 +31,7 @@ export default function NewTaskPage() {
   const [picking, setPicking] = useState(false);
   const from = can('tasks:read') ? (params.get('from') ?? '') : '';
   const project = params.get('project') ?? '';
+  const agent = params.get('agent') ?? '';
   if (!can('tasks:write')) {
     return (
       <>
@@ -60,7 +61,7 @@ export default function NewTaskPage() {
         )}
       </PageHead>
       {from === '' ? (
-        <WithDraft key={project} from="" begin={{ ...EMPTY, projectId: project }} files={[]} />
+        <WithDraft key={`${project} ${agent}`} from="" begin={{ ...EMPTY, projectId: project, agent }} files={[]} />
       ) : (
         <FromTask key={from} from={from} />
       )}

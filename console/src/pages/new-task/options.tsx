@@ -1,13 +1,18 @@
+import { useQuery } from '@tanstack/react-query';
 import { type ReactNode, useState } from 'react';
 import type { Model } from '../../api/client.ts';
+import { webQuery } from '../../api/queries.ts';
 import { useCan } from '../../shell/can.ts';
 import { t } from '../../texts/index.ts';
-import { Field, TextArea, TextField } from '../../ui/form.tsx';
+import { Choice, Field, TextArea, TextField } from '../../ui/form.tsx';
 import { TagInput } from '../../ui/tags.tsx';
 import { Segmented, ui } from '../../ui/ui.tsx';
+import { AgentSelect } from '../agents/agent-select.tsx';
 import { ChecksFields, type ChecksProps, RepairsField } from '../checks/checks-fields.tsx';
 import { EnvironmentSelect } from '../projects/environment-select.tsx';
 import { ProjectSelect } from '../projects/project-select.tsx';
+import { McpFields } from '../settings/mcp-fields.tsx';
+import { SkillFields } from '../settings/skills/skill-fields.tsx';
 import { type Draft } from './draft.ts';
 import css from './new-task.module.css';
 
@@ -54,6 +59,7 @@ export function Options({ draft, change, models = [], model, said }: Props) {
             onChange={(projectId) => change({ projectId })}
           />
         )}
+        <AgentSelect said={said('agent')} value={draft.agent} onChange={(agent) => change({ agent })} />
         <EnvironmentSelect
           projectId={draft.projectId}
           said={said('environment')}
@@ -86,6 +92,7 @@ export function Options({ draft, change, models = [], model, said }: Props) {
             </select>
           )}
         </Field>
+        <WebField draft={draft} change={change} said={said} />
         <Group label={t.form.whenBlocked} said={said('whenBlocked')}>
           <Segmented
             label={t.form.whenBlocked}
@@ -100,6 +107,12 @@ export function Options({ draft, change, models = [], model, said }: Props) {
         {draft.whenBlocked === 'wait' && ` ${t.form.waitHint}`}
       </p>
       <Budget draft={draft} change={change} said={said} />
+      <SkillFields skills={draft.skills} onChange={(skills) => change({ skills })} said={said('skills')} />
+      <McpFields
+        servers={draft.mcpServers}
+        onChange={(mcpServers) => change({ mcpServers })}
+        said={said('mcpServers')}
+      />
       <Fold title={t.checks.title} filled={draft.checks.lines.length > 0}>
         <Checks
           draft={draft.checks}
@@ -109,6 +122,25 @@ export function Options({ draft, change, models = [], model, said }: Props) {
       </Fold>
       <More draft={draft} change={change} said={said} />
     </>
+  );
+}
+
+/** Where no task may read pages there is nothing to choose. */
+function WebField({ draft, change, said }: Part) {
+  const { data: web } = useQuery(webQuery);
+  if (web == null) return null;
+  return (
+    <Choice
+      label={t.web.label}
+      hint={t.web.hint(web)}
+      said={said('web')}
+      value={draft.web ? 'yes' : 'no'}
+      onChange={(which) => change({ web: which === 'yes' })}
+      options={[
+        ['yes', t.web.may],
+        ['no', t.web.mayNot],
+      ]}
+    />
   );
 }
 

@@ -6,6 +6,7 @@ import { Command } from '../../ui/command.tsx';
 import { count } from '../../ui/format.ts';
 import { NothingYet } from '../../ui/nothing.tsx';
 import { records } from '../../ui/records.tsx';
+import { McpServers } from './mcp-servers.tsx';
 import { Section } from './section.tsx';
 import own from './settings.module.css';
 
@@ -13,18 +14,21 @@ export function Models() {
   const { models: texts } = t.settings;
   const { data: models, error, refetch } = useQuery(modelsQuery);
   return (
-    <Section title={texts.title} about={texts.about}>
-      {models === undefined && <NothingYet error={error} refetch={refetch} h={120} />}
-      {models?.length === 0 && <p className={own.weak}>{texts.empty}</p>}
-      {models !== undefined && models.length > 0 && (
-        <ul className={own.rows}>
-          {models.map((model) => (
-            <Row key={model.id} model={model} />
-          ))}
-        </ul>
-      )}
-      <Adding />
-    </Section>
+    <>
+      <Section title={texts.title} about={texts.about}>
+        {models === undefined && <NothingYet error={error} refetch={refetch} h={120} />}
+        {models?.length === 0 && <p className={own.weak}>{texts.empty}</p>}
+        {models !== undefined && models.length > 0 && (
+          <ul className={own.rows}>
+            {models.map((model) => (
+              <Row key={model.id} model={model} />
+            ))}
+          </ul>
+        )}
+        <Adding />
+      </Section>
+      <McpServers />
+    </>
   );
 }
 

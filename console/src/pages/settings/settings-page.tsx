@@ -19,6 +19,7 @@ const OwnNotices = program(() => import('./notices/notices.tsx'));
 const Repositories = program(() => import('./repositories/repositories.tsx'));
 const Environments = program(() => import('./environments/environments.tsx'));
 const Secrets = program(() => import('./secrets/secrets.tsx'));
+const Skills = program(() => import('./skills/skills.tsx'));
 
 const Notices = () => (
   <>
@@ -35,6 +36,7 @@ const PARTS = {
   repositories: Repositories,
   environments: Environments,
   secrets: Secrets,
+  skills: Skills,
   models: Models,
   notices: Notices,
   preferences: Preferences,

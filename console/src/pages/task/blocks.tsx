@@ -182,6 +182,11 @@ function noteOf(name: string, data: unknown): string | null {
         : [];
       return failed.length === 0 ? null : t.checks.goesOn(failed.join(', '), Number(fields.repairsLeft));
     }
+    case 'commands': {
+      const ended = Array.isArray(fields.commands) ? fields.commands.map(fieldsOf) : [];
+      const how = ended.map(({ commandId, status, exitCode }) => t.commands.ended(exactly(textOf(commandId)), status, exitCode)); // prettier-ignore
+      return how.length === 0 ? null : t.commands.over(how.join(', '));
+    }
     case 'output_errors':
       return t.task.quiet.output(text('errors'));
     default:

@@ -1,4 +1,5 @@
 import { memo, Suspense, useEffect, useRef, useState } from 'react';
+import { WAITS_FOR_TASKS } from '../../api/child-queries.ts';
 import { isFinal, type Message, type Task } from '../../api/client.ts';
 import { type Conversation as Data, readOlder } from '../../api/queries.ts';
 import { program } from '../../shell/program.ts';
@@ -88,8 +89,9 @@ const OVER: Now = { state: 'over', waiting: null };
 
 /** The same object as long as it says the same, so that what does not change is not drawn anew. */
 function useNow(task: Task): Now {
-  const state =
-    task.status === 'running' ? 'running' : ['queued', 'awaiting_input'].includes(task.status) ? 'paused' : 'over';
+  // The call that has made them goes on as long as they do.
+  const runs = task.status === 'running' || task.statusReason?.code === WAITS_FOR_TASKS;
+  const state = runs ? 'running' : ['queued', 'awaiting_input'].includes(task.status) ? 'paused' : 'over';
   const waiting = task.pendingInteraction?.toolCall?.toolCallId ?? task.pendingInteraction?.id ?? null;
   const now = useRef<Now>(OVER);
   if (now.current.state !== state || now.current.waiting !== waiting) now.current = { state, waiting };

@@ -1,19 +1,23 @@
 import { useQuery } from '@tanstack/react-query';
 import { type ReactNode, Suspense, useState } from 'react';
 import { Link } from 'wouter';
+import { childrenOf, useParent } from '../../api/child-queries.ts';
 import type { StoredFile, Task } from '../../api/client.ts';
-import { downloadFile, modelsQuery, projectsQuery } from '../../api/queries.ts';
+import { downloadFile, mcpServersQuery, modelsQuery, projectsQuery, webQuery } from '../../api/queries.ts';
 import { useCan } from '../../shell/can.ts';
 import { program } from '../../shell/program.ts';
 import { remember, remembered } from '../../shell/url.ts';
 import { t } from '../../texts/index.ts';
 import { Ago } from '../../ui/ago.tsx';
+import { Children } from '../../ui/children.tsx';
 import { exactly } from '../../ui/code.tsx';
 import { bytes } from '../../ui/format.ts';
 import { Icon } from '../../ui/icon.tsx';
 import { PullRequest } from '../../ui/pull-request.tsx';
 import { Button, copy, Skeleton } from '../../ui/ui.tsx';
+import { hrefOf as agentOf } from '../agents/places.ts';
 import { hrefOf } from '../settings/environments/places.ts';
+import { hrefOf as skillHref } from '../settings/skills/places.ts';
 import { Fact } from './fact.tsx';
 import { Plan } from './plan.tsx';
 import { Spent } from './spent.tsx';
@@ -79,6 +83,14 @@ export function Details({ task, plan, turn, files, close }: DetailsProps) {
           </div>
         </section>
       )}
+      {childrenOf(task) > 0 && (
+        <section>
+          <h2>
+            {t.children.title} <span className="num">{childrenOf(task)}</span>
+          </h2>
+          <Children taskId={task.id} />
+        </section>
+      )}
       <Facts task={task} />
       {task.repository && <Repository task={task} />}
       {task.network && <Network task={task} network={task.network} />}
@@ -91,6 +103,8 @@ function Facts({ task }: { task: Task }) {
   const can = useCan();
   const { data: models } = useQuery(modelsQuery);
   const { data: projects } = useQuery({ ...projectsQuery, enabled: can('projects:read') && task.projectId !== null });
+  const { data: web } = useQuery(webQuery);
+  const parent = useParent(task);
   const { details } = t.task;
   const model = models?.find(({ id }) => id === task.model)?.name ?? task.model;
   const project = projects?.find(({ id }) => id === task.projectId)?.name ?? tail(task.projectId ?? '');
@@ -101,12 +115,16 @@ function Facts({ task }: { task: Task }) {
       <dl className={css.facts}>
         <Fact name={details.model}>{task.effort === null ? model : details.modelEffort(model, task.effort)}</Fact>
         <Fact name={details.approvals}>{details.approvalsOf[task.approvals]}</Fact>
+        {web != null && <Fact name={t.web.label}>{t.web.reads[`${task.web}`]}</Fact>}
         {task.projectId && (
           <Fact name={details.project}>
             <Link href={`/tasks?project=${task.projectId}`}>{project}</Link>
           </Fact>
         )}
+        {task.agent && <Agent of={task.agent} />}
         {task.environment && <Environment of={task.environment} />}
+        {task.skills.length > 0 && <Skills of={task.skills} />}
+        {task.mcpServers.length > 0 && <McpServers of={task.mcpServers} />}
         {task.tags.length > 0 && (
           <Fact name={details.tags}>
             <span className={css.tags}>
@@ -122,6 +140,11 @@ function Facts({ task }: { task: Task }) {
         {automationId && (
           <Fact name={details.startedBy}>
             <Link href={`/automations/${automationId}`}>{details.automation}</Link>
+          </Fact>
+        )}
+        {parent && (
+          <Fact name={t.children.parent}>
+            <Link href={`/tasks/${parent.id}`}>{parent.title ?? t.children.parentTask}</Link>
           </Fact>
         )}
         {task.forkedFrom && (
@@ -193,12 +216,48 @@ function Repository({ task }: { task: Task }) {
   );
 }
 
+/** The version that it works as. */
+function Agent({ of: { slug, version } }: { of: NonNullable<Task['agent']> }) {
+  const words = t.agentField.at(slug, version);
+  const reads = useCan()('projects:read');
+  return <Fact name={t.agentField.label}>{reads ? <Link href={agentOf(slug, version)}>{words}</Link> : words}</Fact>;
+}
+
 /** The version that it works in. */
 function Environment({ of: { slug, version } }: { of: NonNullable<Task['environment']> }) {
   const texts = t.environmentField;
   const words = texts.at(slug, version);
   const reads = useCan()('projects:read');
   return <Fact name={texts.label}>{reads ? <Link href={hrefOf(slug, version)}>{words}</Link> : words}</Fact>;
+}
+
+/** By name, with what is known of each. */
+function McpServers({ of }: { of: string[] }) {
+  const { data = [] } = useQuery(mcpServersQuery);
+  const words = of.map((name) => {
+    const status = data.find((one) => one.name === name)?.status;
+    return status === undefined || status === 'ready' ? name : `${name} (${t.mcp.states[status]})`;
+  });
+  return <Fact name={t.mcp.label}>{words.join(', ')}</Fact>;
+}
+
+/** Those that it was made with. */
+function Skills({ of }: { of: Task['skills'] }) {
+  const texts = t.skillField;
+  const reads = useCan()('projects:read');
+  return (
+    <Fact name={texts.label}>
+      {of.map(({ name, version }) => (
+        <span key={name}>
+          {reads ? (
+            <Link href={skillHref(name, version)}>{texts.at(name, version)}</Link>
+          ) : (
+            texts.at(name, version)
+          )}{' '}
+        </span>
+      ))}
+    </Fact>
+  );
 }
 
 function Network({ task, network: { hosts, refused } }: { task: Task; network: NonNullable<Task['network']> }) {

@@ -1,16 +1,20 @@
 // Below the conversation, always in view: what the agent asks, and a box to write to it. A box that somebody writes in stays where
 // it is and keeps the focus, whatever arrives: else the next letters would go to the page, and a letter can be a shortcut.
+import { useQuery } from '@tanstack/react-query';
 import { Suspense, useRef, useState } from 'react';
 import { checksOf } from '../../api/check-queries.ts';
 import type { Interaction, Task } from '../../api/client.ts';
+import { type Conversation, conversationQuery } from '../../api/queries.ts';
 import { useCan } from '../../shell/can.ts';
 import { program } from '../../shell/program.ts';
 import { t } from '../../texts/index.ts';
 import { Composer } from './composer.tsx';
 import css from './dock.module.css';
+import { fieldsOf } from './steps.ts';
 
 const Asking = program(() => import('./asking.tsx'));
 const ChecksPanel = program(() => import('./checks/panel.tsx'));
+const CommandsPanel = program(() => import('./commands/panel.tsx'));
 
 interface Props {
   task: Task;
@@ -27,6 +31,7 @@ export function Dock(props: Props) {
   return (
     <div className={css.dock}>
       <Checks {...props} />
+      <Commands {...props} />
       {ask && (
         <Suspense fallback={null}>
           <Asking ask={ask} form={null} />
@@ -46,6 +51,30 @@ function Checks({ task, ask, open }: Props) {
     </Suspense>
   );
 }
+
+/** Of a task whose agent lets some go on. */
+function Commands({ task, open }: Props) {
+  const { data } = useQuery({ ...conversationQuery(task.id), enabled: false, select: mayGoOn });
+  if (!open || data !== true) return null;
+  return (
+    <Suspense fallback={null}>
+      <CommandsPanel task={task} />
+    </Suspense>
+  );
+}
+
+const ASKS = ['background', 'terminal', 'yieldSeconds', 'onTimeout'];
+/** What is not read yet may have begun one. */
+const mayGoOn = ({ messages, older }: Conversation): boolean =>
+  older !== null ||
+  messages.some(({ parts }) =>
+    parts.some(
+      (part) =>
+        part.type === 'tool_call' &&
+        // What takes long goes on, whether its call asks for it or not.
+        (part.name === 'exec_command' || ASKS.some((field) => field in fieldsOf(part.input))),
+    ),
+  );
 
 const MESSAGE = 'message';
 
@@ -73,6 +102,7 @@ function WritingDock({ task, ask, open }: Props) {
   return (
     <div className={css.dock}>
       <Checks task={task} ask={ask} open={open} />
+      <Commands task={task} ask={ask} open={open} />
       <Suspense fallback={null}>
         {asks.map((one) => {
           const close = one.id === ask?.id ? undefined : () => setOver(over.filter(({ id }) => id !== one.id));

@@ -1,8 +1,10 @@
 // What stands below the last message: that something goes on, how it ended, and what came of it.
+import { WAITS_FOR_TASKS } from '../../api/child-queries.ts';
 import { isPatchOmitted, stands, type Task, waitingOf } from '../../api/client.ts';
 import { downloadText } from '../../api/queries.ts';
 import { t } from '../../texts/index.ts';
 import { Ago } from '../../ui/ago.tsx';
+import { Children } from '../../ui/children.tsx';
 import { Code } from '../../ui/code.tsx';
 import { Icon } from '../../ui/icon.tsx';
 import { Button, cx, Warning } from '../../ui/ui.tsx';
@@ -16,6 +18,18 @@ export function Ending({ task }: { task: Task }) {
     case 'queued': {
       if (stands(task)) return <Standing task={task} />;
       if (status === 'awaiting_input') return null;
+      // Where the details are folded, as on a phone, they are to be seen all the same.
+      if (reason?.code === WAITS_FOR_TASKS) {
+        return (
+          <section className={css.handed} aria-label={t.children.waits}>
+            <div className={css.working} data-status="running">
+              <span className={css.pulse} aria-hidden />
+              {t.children.waits}
+            </div>
+            <Children taskId={task.id} />
+          </section>
+        );
+      }
       const recovered = reason?.code === 'recovered';
       const text = status === 'running' ? t.task.working : recovered ? t.task.recovered : t.task.waitsForWorker;
       const waiting = waitingOf(task);

@@ -1,6 +1,7 @@
 // The title of the task, how it stands, and what can be done with it.
 import { Suspense, useState } from 'react';
 import { Link, useLocation } from 'wouter';
+import { useParent } from '../../api/child-queries.ts';
 import { isFinal, stands, type Task } from '../../api/client.ts';
 import { useCancel, useChange, usePause, useRemove } from '../../api/task-actions.ts';
 import { useCan } from '../../shell/can.ts';
@@ -25,12 +26,21 @@ interface HeadProps {
 }
 
 export function Head({ task, panel, togglePanel }: HeadProps) {
+  const parent = useParent(task);
   return (
     <header className={shell.head}>
       <Link href="/tasks" className={css.back ?? ''}>
         {t.shell.pages.tasks}
       </Link>
       <Icon className={css.crumb} name="ChevronRight" size={13} />
+      {parent && (
+        <>
+          <Link href={`/tasks/${parent.id}`} className={`${css.parent} ellipsis`} title={t.children.parent}>
+            {parent.title ?? t.children.parentTask}
+          </Link>
+          <Icon className={css.into} name="ChevronRight" size={13} />
+        </>
+      )}
       {task ? (
         <h1 className="ellipsis" title={task.title}>
           {task.title}

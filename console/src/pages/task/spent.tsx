@@ -1,4 +1,5 @@
 // What the task has used, and how much of its budget that is.
+import { childrenOf } from '../../api/child-queries.ts';
 import type { Task } from '../../api/client.ts';
 import { t } from '../../texts/index.ts';
 import { count, duration, money } from '../../ui/format.ts';
@@ -6,8 +7,10 @@ import { Fact } from './fact.tsx';
 import css from './task.module.css';
 
 /** `turn` is the last one. A budget counts one turn, and the task's usage all of them: so there are meters in the first alone. */
-export function Spent({ task: { usage, budget }, turn }: { task: Task; turn: number }) {
+export function Spent({ task, turn }: { task: Task; turn: number }) {
   const { spent } = t.task;
+  const { usage, budget } = task;
+  const of = childrenOf(task) > 0 ? task.children.usage : null;
   const tokens = usage.inputTokens + usage.outputTokens;
   return (
     <section>
@@ -22,6 +25,15 @@ export function Spent({ task: { usage, budget }, turn }: { task: Task; turn: num
               <div className={css.sub}>{spent.cached(count(usage.cachedInputTokens))}</div>
             )}
             {usage.reasoningTokens > 0 && <div className={css.sub}>{spent.thought(count(usage.reasoningTokens))}</div>}
+          </Fact>
+        )}
+        {of !== null && (
+          <Fact name={t.children.usage}>
+            {t.task.steps.steps(of.steps)}
+            {of.inputTokens + of.outputTokens > 0 && (
+              <div className={css.sub}>{spent.inAndOut(count(of.inputTokens), count(of.outputTokens))}</div>
+            )}
+            {of.cost && <div className={css.sub}>{money(Number(of.cost.amount))}</div>}
           </Fact>
         )}
         {usage.cost && <Fact name={spent.cost}>{money(Number(usage.cost.amount))}</Fact>}

@@ -1,5 +1,6 @@
 // What unfolds below the line of a call.
 import type { ReactNode } from 'react';
+import { Link } from 'wouter';
 import { downloadFile } from '../../api/queries.ts';
 import { useCan } from '../../shell/can.ts';
 import { t } from '../../texts/index.ts';
@@ -19,8 +20,8 @@ interface CommandProps {
 }
 
 export function CommandBody({ call: { id, input, result }, outcome, label, failure }: CommandProps) {
-  const { command = '', ...rest } = input;
-  const { stdout, stderr, truncated } = fieldsOf(result?.status === 'success' ? result.output : null);
+  const { command = input.cmd, cmd: _cmd, ...rest } = input;
+  const { stdout, output, stderr, truncated } = fieldsOf(result?.status === 'success' ? result.output : null);
   return (
     <>
       <div className={css.command}>
@@ -30,7 +31,7 @@ export function CommandBody({ call: { id, input, result }, outcome, label, failu
       {failure}
       {result?.status === 'success' && (
         <Terminal
-          stdout={textOf(stdout)}
+          stdout={textOf(stdout ?? output)}
           stderr={textOf(stderr)}
           truncated={truncated === true}
           label={t.task.labels.outputOf(label)}
@@ -70,5 +71,40 @@ export function Published({ id, name, patch }: { id: string; name: string; patch
         {t.task.files.downloadOf(exactly(name))}
       </Button>
     </div>
+  );
+}
+
+interface HandedTask {
+  id: string;
+  title: string;
+  status: string;
+  text: string;
+}
+
+/** What a call asks for, or what has become of it. */
+export const tasksOf = (tasks: unknown): HandedTask[] =>
+  (Array.isArray(tasks) ? tasks : []).map((one) => {
+    const { id, title, status, text, content } = fieldsOf(one);
+    return { id: textOf(id), title: textOf(title), status: textOf(status), text: textOf(text ?? content) };
+  });
+
+/** Characters of what each of them has said last. */
+const SAID = 300;
+
+export function HandedOut({ tasks }: { tasks: HandedTask[] }) {
+  return (
+    <ul className={css.handed}>
+      {tasks.map(({ id, title, status, text }, at) => (
+        <li key={at}>
+          {id === '' || status === 'gone' ? (
+            <strong>{exactly(title)}</strong>
+          ) : (
+            <Link href={`/tasks/${id}`}>{exactly(title)}</Link>
+          )}
+          {status !== '' && <span className={css.quiet}> {t.children.statusOf(status)}</span>}
+          {text !== '' && <p>{exactly(text.length > SAID ? `${text.slice(0, SAID)} …` : text)}</p>}
+        </li>
+      ))}
+    </ul>
   );
 }

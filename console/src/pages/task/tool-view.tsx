@@ -9,7 +9,7 @@ import type { IconName } from '../../ui/icon.tsx';
 import { type DiffFile, type DiffLine, readPatch } from '../../ui/patch.ts';
 import { cx } from '../../ui/ui.tsx';
 import { Plan } from './plan.tsx';
-import { CommandBody, Published, ReadFile } from './tool-bodies.tsx';
+import { CommandBody, HandedOut, Published, ReadFile, tasksOf } from './tool-bodies.tsx';
 import { type Call, fieldsOf, type Outcome, planItems, textOf } from './steps.ts';
 import css from './tool.module.css';
 
@@ -49,12 +49,15 @@ export function viewOf(call: Call, outcome: Outcome): View {
   const found = () =>
     error ?? (output !== undefined && <Code code={asText(output)} language={null} label={t.task.labels.found} />);
   switch (call.name) {
-    case 'bash': {
-      const line = inOneLine(textOf(input.command));
+    case 'bash':
+    case 'exec_command': {
+      const line = inOneLine(textOf(input.command ?? input.cmd));
+      const goesOn = textOf(fieldsOf(output).id);
       return {
         icon: 'Terminal',
         verb: verbOf(verbs.bash, outcome),
         object: <code className={css.path}>{line}</code>,
+        side: goesOn !== '' && <Quiet>{t.reading.goesOn(goesOn)}</Quiet>,
         open: outcome === 'running' || outcome === 'failed',
         body: () => <CommandBody call={call} outcome={outcome} label={line} failure={error} />,
       };
@@ -126,6 +129,16 @@ export function viewOf(call: Call, outcome: Outcome): View {
         body: () => <Plan items={items} />,
       };
     }
+    case 'delegate': {
+      const made = tasksOf(fieldsOf(output).tasks ?? input.tasks);
+      return {
+        icon: 'Branch',
+        verb: verbOf(t.children.verbs, outcome),
+        object: <Quiet>{t.children.count(made.length)}</Quiet>,
+        open: outcome === 'ok' || outcome === 'failed',
+        body: () => error ?? <HandedOut tasks={made} />,
+      };
+    }
     case 'publish': {
       const file = fieldsOf(output);
       const name = textOf(file.name) || textOf(input.name) || path;
@@ -140,11 +153,17 @@ export function viewOf(call: Call, outcome: Outcome): View {
         body: error !== null ? () => error : id === '' ? null : () => <Published id={id} name={name} patch={isPatch} />,
       };
     }
-    default:
+    default: {
+      const tool = ofServer(call);
       return {
         icon: 'Wrench',
-        verb: call.name,
-        object: <Quiet>{textOf(Object.values(input).find((value) => typeof value === 'string'))}</Quiet>,
+        verb: tool?.name ?? call.name,
+        object:
+          tool !== null ? (
+            <Quiet>{t.mcp.of(tool.server)}</Quiet>
+          ) : (
+            <Quiet>{textOf(Object.values(input).find((value) => typeof value === 'string'))}</Quiet>
+          ),
         body: () => (
           <>
             <Code code={JSON.stringify(input, null, 2)} language="json" label={t.task.labels.input} />
@@ -153,7 +172,14 @@ export function viewOf(call: Call, outcome: Outcome): View {
           </>
         ),
       };
+    }
   }
+}
+
+/** A call of a tool of an MCP server, by itself or by `mcp_call`; null for another one. */
+function ofServer({ name, input }: Call): { server: string; name: string } | null {
+  const [, server = '', tool] = /^mcp__([a-z0-9-]+)__(.+)$/.exec(name === 'mcp_call' ? textOf(input.tool) : name) ?? [];
+  return tool === undefined ? null : { server, name: tool };
 }
 
 /** So much of a command is in its line, in characters; it ends where the line does. */

@@ -1,10 +1,12 @@
-import { memo } from 'react';
+import { memo, useState } from 'react';
 import { Link } from 'wouter';
+import { childrenOf } from '../../api/child-queries.ts';
 import { checksOf } from '../../api/check-queries.ts';
 import { type Task, waitingOf } from '../../api/client.ts';
 import { queryClient, taskQuery } from '../../api/queries.ts';
 import { t } from '../../texts/index.ts';
 import { Ago } from '../../ui/ago.tsx';
+import { Children } from '../../ui/children.tsx';
 import { count, money } from '../../ui/format.ts';
 import { Icon } from '../../ui/icon.tsx';
 import { PullRequest } from '../../ui/pull-request.tsx';
@@ -27,9 +29,11 @@ interface RowProps {
 export const Row = memo(function Row({ task, project, byChange, selected, onSelect, onFocus, onTag }: RowProps) {
   const { id, title, status, usage, changes, tags, createdBy, pullRequest } = task;
   const where = whereOf(task);
+  const below = childrenOf(task);
+  const [open, setOpen] = useState(false);
   const waiting = waitingOf(task);
   const hint = waiting === null ? hintOf(task) : `${t.task.waitsFor[waiting.code] ?? waiting.message}, ${t.task.since}`;
-  return (
+  const row = (
     <li className={cx(css.row, selected && css.selected)}>
       {onSelect && (
         <label className={css.check}>
@@ -97,6 +101,11 @@ export const Row = memo(function Row({ task, project, byChange, selected, onSele
             <span className="ellipsis">{where}</span>
           </span>
         )}
+        {below > 0 && (
+          <button type="button" className={css.chip} aria-expanded={open} onClick={() => setOpen(!open)}>
+            {t.children.count(below)}
+          </button>
+        )}
         {task.archived && <span className={css.chip}>{t.tasks.isArchived}</span>}
         {project !== undefined && (
           <span className={css.chip} title={`${t.tasks.project}: ${project}`}>
@@ -139,6 +148,15 @@ export const Row = memo(function Row({ task, project, byChange, selected, onSele
         </span>
       </div>
     </li>
+  );
+  if (!open) return row;
+  return (
+    <>
+      {row}
+      <li className={css.below}>
+        <Children taskId={id} />
+      </li>
+    </>
   );
 });
 

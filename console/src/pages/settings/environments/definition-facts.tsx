@@ -5,6 +5,7 @@ import { bytes, duration } from '../../../ui/format.ts';
 import { Fact, Facts } from '../../../ui/records.tsx';
 import { Tag } from '../../../ui/tags.tsx';
 import { ChecksFact } from '../../checks/checks-fact.tsx';
+import { McpFact } from '../mcp-fact.tsx';
 import css from './environments.module.css';
 
 /** What a version of an environment says. */
@@ -62,6 +63,7 @@ export function DefinitionFacts({ of }: { of: Environment | EnvironmentVersion }
           {typeof refresh === 'object' && <Words of={refresh.onLockfile} none="" />}
         </Fact>
         <Fact name={texts.onFailure}>{texts.onFailures[onFailure]}</Fact>
+        <McpFact of={of.mcpServers} />
         <Fact name={t.checks.title}>
           <ChecksFact of="environment" {...of} />
         </Fact>

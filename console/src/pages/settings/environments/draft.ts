@@ -33,6 +33,8 @@ export interface Draft {
   files: string[];
   onFailure: Environment['onFailure'];
   checks: DefaultsDraft;
+  /** Null: it says nothing of them. */
+  mcpServers: string[] | null;
 }
 
 const MIB = 1024 ** 2;
@@ -46,6 +48,7 @@ export const newDraft = (): Draft => ({
   ...{ setup: [newLine()], variables: [], tools: [], allowHosts: [], secrets: [] },
   ...{ memory: '', disk: '', seconds: '', refresh: 'never', files: [], onFailure: 'fail' },
   checks: NO_DEFAULTS,
+  mcpServers: null,
 });
 
 const pairsOf = (of: Record<string, string>) => Object.entries(of).map(([name, value]) => newPair(name, value));
@@ -64,6 +67,7 @@ export function draftOf(of: Environment): Draft {
     refresh: typeof refresh === 'string' ? refresh : 'onLockfile',
     files: typeof refresh === 'string' ? [] : refresh.onLockfile,
     checks: defaultsDraftOf(of),
+    mcpServers: of.mcpServers,
   };
 }
 
@@ -111,6 +115,7 @@ export function sentOf(draft: Draft) {
     },
     refresh: refresh === 'onLockfile' ? { onLockfile: files } : refresh,
     ...defaultsIn(draft.checks),
+    mcpServers: draft.mcpServers,
   };
 }
 

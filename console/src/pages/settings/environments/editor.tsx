@@ -11,6 +11,7 @@ import { Button, toast } from '../../../ui/ui.tsx';
 import { DefaultChecks } from '../../checks/default-checks.tsx';
 import { BranchPicker, RepositoryPicker } from '../../repositories/repository-picker.tsx';
 import { isAddress } from '../../repositories/repository-draft.ts';
+import { McpFields } from '../mcp-fields.tsx';
 import { SecretNames } from '../secrets/secret-names.tsx';
 import { changesOf, type Draft, draftOf, type Faults, faultsOf, newDraft, sentOf } from './draft.ts';
 import css from './environments.module.css';
@@ -20,7 +21,7 @@ import { Pairs } from './pairs.tsx';
 import { useEnvironmentHindrance } from './rights.ts';
 
 /** The fields that show what is said of them. */
-const FIELDS = ['slug', 'name', 'repository', 'setup', 'variables', 'tools', 'allowHosts', 'secrets', 'resources', 'refresh', 'onFailure', 'checks', 'maxRepairs']; // prettier-ignore
+const FIELDS = ['slug', 'name', 'repository', 'setup', 'variables', 'tools', 'allowHosts', 'secrets', 'resources', 'refresh', 'onFailure', 'checks', 'maxRepairs', 'mcpServers']; // prettier-ignore
 const LONGEST_HOST = 261;
 
 export function NewEnvironment() {
@@ -165,6 +166,11 @@ function Form({ before }: { before: Environment | null }) {
         {...{ name: texts.tool, value: texts.toolVersion, take: texts.takeTool }}
         pairs={draft.tools}
         onChange={(tools) => change({ tools })}
+      />
+      <McpFields
+        servers={draft.mcpServers}
+        onChange={(mcpServers) => change({ mcpServers })}
+        said={said('mcpServers')}
       />
       <Group label={t.checks.title}>
         <DefaultChecks

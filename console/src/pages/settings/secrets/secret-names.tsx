@@ -2,8 +2,9 @@ import { useQuery } from '@tanstack/react-query';
 import { secretsQuery } from '../../../api/secret-queries.ts';
 import { useCan } from '../../../shell/can.ts';
 import { t } from '../../../texts/index.ts';
-import { Check, form as parts, Group, named } from '../../../ui/form.tsx';
+import { form as parts } from '../../../ui/form.tsx';
 import { NothingYet } from '../../../ui/nothing.tsx';
+import { NameChecks } from '../chosen-names.tsx';
 
 /**
  * Names of secrets, of those that the session sees: which of several of one name a task has, its owner decides. One that is not there stays until it is
@@ -28,28 +29,19 @@ export function SecretNames({
   const there = new Set((data ?? []).map(({ name }) => name));
   const shown = [...new Set([...there, ...names])].sort();
   return (
-    <Group label={label}>
+    <NameChecks
+      title={label}
+      label={label}
+      shown={shown}
+      names={names}
+      onChange={onChange}
+      said={said}
+      about={(name) => (data === undefined || there.has(name) ? undefined : texts.notThere)}
+    >
       <p className={parts.hint}>{hint}</p>
       {!reads && <p className={parts.hint}>{texts.unseen}</p>}
       {reads && data === undefined && <NothingYet error={error} refetch={refetch} h={24} />}
       {data !== undefined && shown.length === 0 && <p className={parts.hint}>{texts.none}</p>}
-      <div className={parts.choices}>
-        {shown.map((name) => (
-          <Check
-            key={name}
-            checked={names.includes(name)}
-            onChange={(on) => onChange(on ? [...names, name] : names.filter((one) => one !== name))}
-          >
-            <code>{name}</code>
-            {data !== undefined && !there.has(name) && <small>{texts.notThere}</small>}
-          </Check>
-        ))}
-      </div>
-      {said !== null && (
-        <p className={parts.bad} role="alert">
-          {named(said, label)}
-        </p>
-      )}
-    </Group>
+    </NameChecks>
   );
 }
