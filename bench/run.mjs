@@ -1,4 +1,4 @@
-// npm run bench [-- http|messages|create|start|agent|streams|boot|console …] [--rounds 3] [--seconds 5] [--connections 32] [--json]
+// npm run bench [-- http|messages|create|mcp|start|agent|streams|boot|console …] [--rounds 3] [--seconds 5] [--connections 32] [--json]
 // npm run bench -- against REF [routes|steps|boot|create …] [--rounds 9]
 // npm run bench -- gate [--record]
 // npm run bench -- grow [part of a route's name …] [--tasks 200000] [--rounds 9]
@@ -13,6 +13,7 @@ import { table } from './figures.mjs';
 import { gate } from './gate.mjs';
 import { grow } from './grow.mjs';
 import { creates, messages, reads } from './http.mjs';
+import { throughMcp } from './mcp.mjs';
 import { World } from './servers.mjs';
 import { streams } from './streams.mjs';
 
@@ -20,6 +21,7 @@ const COMMANDS = {
   http: { title: 'GET /v1/tasks/{id}, with key, limits and scopes', measure: reads },
   messages: { title: 'GET messages of a task with 22 rows', measure: messages },
   create: { title: 'POST /v1/tasks with an Idempotency-Key, 16 connections', measure: creates },
+  mcp: { title: 'get_task of POST /mcp beside its route, one connection', measure: throughMcp },
   start: { title: 'queued → running, one task at a time', measure: starts },
   agent: { title: 'Tasks with a model that does not think', measure: agent },
   streams: {

@@ -45,6 +45,7 @@ const VIEWS: Record<string, (world: World) => string> = {
   'settings-services': () => '/settings?part=services',
   'settings-repositories': () => '/settings?part=repositories',
   'settings-secrets': () => '/settings?part=secrets',
+  'settings-skills': () => '/settings?part=skills',
   'settings-models': () => '/settings?part=models',
   'settings-notices': () => '/settings?part=notices',
   'settings-preferences': () => '/settings?part=preferences',

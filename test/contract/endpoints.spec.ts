@@ -52,7 +52,7 @@ describe('The endpoint table (reference §2)', () => {
       expect((parameter('limit')?.schema as { maximum?: number } | undefined)?.maximum).toBe(row.pages ?? row.limit);
       expect([name(row), parameter('cursor') !== undefined]).toEqual([name(row), row.pages !== undefined]);
       if (row.elsewhere === 'hooks') continue;
-      const media = row.body === 'form' ? 'multipart/form-data' : row.body === undefined ? undefined : 'application/json';
+      const media = row.body === 'form' || row.body === 'skill' ? 'multipart/form-data' : row.body === undefined ? undefined : 'application/json';
       expect([name(row), Object.keys(operation?.requestBody?.content ?? {})]).toEqual([name(row), media ? [media] : []]);
     }
   }); // prettier-ignore

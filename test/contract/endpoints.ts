@@ -13,8 +13,8 @@ export interface Row {
   answer: readonly string[] | null;
   /** With attachments in the body. */
   conditional?: Scope;
-  /** A body that is accepted; `form` for an upload. None: the operation takes none. */
-  body?: Record<string, unknown> | 'form';
+  /** A body that is accepted; `form` for an upload, `skill` for one of a zip. None: the operation takes none. */
+  body?: Record<string, unknown> | 'form' | 'skill';
   /** A collection: its largest `limit`. */
   pages?: 50 | 100;
   /** It takes `limit`, at most so much, and is no collection. */
@@ -110,6 +110,7 @@ const SECRETS: Row[] = [
   read('/v1/tasks/{taskId}/secrets', ['tasks:read'], ['uses']),
   list('/v1/tasks/{taskId}/network', ['tasks:read'], 'hosts'),
   list('/v1/tasks/{taskId}/checks', ['tasks:read'], 'checks'),
+  list('/v1/tasks/{taskId}/commands', ['tasks:read'], 'commands'),
   read('/v1/tasks/{taskId}/proof', ['tasks:read'], ['payloadType', 'payload', 'signatures']),
   list('/v1/secrets', ['automations:read'], 'secrets'),
   row('POST', '/v1/secrets', { scopes: ['automations:write'], policy: 'resource_write', status: 201, answer: ['secret'], body: { name: 'TOKEN', value: 'a-value-of-a-test', bindings: BINDINGS } }),
@@ -119,6 +120,15 @@ const SECRETS: Row[] = [
 ]; // prettier-ignore
 
 const ENVIRONMENTS: Row[] = [
+  list('/v1/agents', ['projects:read'], 'agents'),
+  row('POST', '/v1/agents', { scopes: ['projects:write'], policy: 'resource_write', key: 'optional', status: 201, answer: ['agent'], body: { slug: 'reviewer' } }),
+  read('/v1/agents/{slug}', ['projects:read'], ['agent']),
+  row('PATCH', '/v1/agents/{slug}', { scopes: ['projects:write'], policy: 'resource_write', key: 'optional', answer: ['agent'], body: { version: 1, name: 'Another' } }),
+  row('POST', '/v1/agents/{slug}/evaluate', { scopes: ['projects:read', 'tasks:write'], policy: 'task_execution', key: 'required', status: 202, answer: ['evaluation'], body: { versions: [1], cases: [{ content: 'x' }] } }),
+  read('/v1/evaluations/{evaluationId}', ['tasks:read'], ['evaluation']),
+  read('/v1/agents/{slug}/stats', ['projects:read'], ['from', 'to', 'versions']),
+  list('/v1/agents/{slug}/versions', ['projects:read'], 'versions'),
+  read('/v1/agents/{slug}/versions/{version}', ['projects:read'], ['version']),
   list('/v1/environments', ['projects:read'], 'environments'),
   row('POST', '/v1/environments', { scopes: ['projects:write'], policy: 'resource_write', key: 'optional', status: 201, answer: ['environment'], body: { slug: 'node' } }),
   read('/v1/environments/{slug}', ['projects:read'], ['environment']),
@@ -129,6 +139,16 @@ const ENVIRONMENTS: Row[] = [
   list('/v1/environments/{slug}/builds', ['projects:read'], 'builds'),
   row('POST', '/v1/environments/{slug}/build', { scopes: ['projects:write'], policy: 'task_execution', status: 202, answer: ['build'] }),
   row('POST', '/v1/environments/{slug}/test', { scopes: ['projects:write'], policy: 'task_execution', answer: ['exitCode', 'stdout', 'stderr'], body: { command: 'true' }, elsewhere: 'environment-builds' }),
+]; // prettier-ignore
+
+const SKILLS: Row[] = [
+  list('/v1/skills', ['projects:read'], 'skills'),
+  row('POST', '/v1/skills', { scopes: ['projects:write'], policy: 'file_upload', status: 201, answer: ['skill'], body: 'skill' }),
+  read('/v1/skills/{skillId}', ['projects:read'], ['skill']),
+  row('PATCH', '/v1/skills/{skillId}', { scopes: ['projects:write'], policy: 'resource_write', answer: ['skill'], body: { default: false } }),
+  row('DELETE', '/v1/skills/{skillId}', { scopes: ['projects:write'], policy: 'resource_write', answer: DELETED }),
+  list('/v1/skills/{skillId}/versions', ['projects:read'], 'versions'),
+  { ...read('/v1/skills/{skillId}/content', ['projects:read'], []), answer: null },
 ]; // prettier-ignore
 
 const WEBHOOK = { url: 'https://hooks.example/millwright', types: ['task.*'] };
@@ -170,6 +190,8 @@ const CONTEXT = ['credential', 'credentialType', 'scopes', 'user', 'workspace'];
 export const ENDPOINTS: readonly Row[] = [
   read('/v1/auth/context', 'any', CONTEXT, 'metadata_read'),
   read('/v1/models', 'any', ['models'], 'metadata_read'),
+  read('/v1/web', 'any', ['web'], 'metadata_read'),
+  read('/v1/mcp-servers', 'any', ['mcpServers'], 'metadata_read'),
   read('/v1/billing/summary', ['billing:read'], BILLING, 'metadata_read'),
   read('/v1/billing/usage', ['billing:read'], ['usage'], 'metadata_read'),
   ...MEMBERS,
@@ -186,6 +208,7 @@ export const ENDPOINTS: readonly Row[] = [
   row('POST', '/v1/tasks/{taskId}/cancel', { scopes: ['tasks:write'], policy: 'resource_write', answer: ['task'] }),
   row('POST', '/v1/tasks/{taskId}/fork', { scopes: ['tasks:write', 'files:read'], policy: 'task_execution', key: 'required', answer: ['task'], status: 201, body: {} }),
   row('POST', '/v1/tasks/{taskId}/checks', { scopes: ['tasks:write'], policy: 'task_execution', key: 'optional', answer: ['task'], status: 202 }),
+  row('POST', '/v1/tasks/{taskId}/commands/{commandId}/stop', { scopes: ['tasks:write'], policy: 'resource_write', answer: ['command'], status: 202 }),
   row('POST', '/v1/tasks/{taskId}/pause', { scopes: ['tasks:write'], policy: 'resource_write', answer: ['task'], body: {} }),
   row('POST', '/v1/tasks/{taskId}/resume', { scopes: ['tasks:write'], policy: 'resource_write', answer: ['task'] }),
   row('POST', '/v1/tasks/{taskId}/interaction', { ...ATTACHES, status: 202, answer: ['task'], body: { interactionId: 'x', content: 'x' }, elsewhere: 'interactions' }),
@@ -209,9 +232,11 @@ export const ENDPOINTS: readonly Row[] = [
   { ...read('/v1/repositories/branches', ['projects:read'], ['branches', 'nextCursor', 'partial']), pages: 100, elsewhere: 'repositories-list' },
   ...SECRETS,
   ...ENVIRONMENTS,
+  ...SKILLS,
   ...WEBHOOKS,
   list('/v1/audit', 'administration', 'entries'),
   ...NOTICES,
+  row('POST', '/mcp', { scopes: 'any', policy: 'metadata_read', answer: ['id', 'jsonrpc', 'result'], body: { jsonrpc: '2.0', id: 1, method: 'ping' } }),
   { ...open('/developer-api/rate-limits'), answer: ['free', 'paid'] },
   row('POST', '/hooks/{connectionId}', { scopes: 'public', policy: null, elsewhere: 'hooks', builtBy: 'integrations' }),
   open('/health/live'),

@@ -2,6 +2,8 @@
 // document, with its headers.
 import { randomBytes, randomUUID } from 'node:crypto';
 import { SCOPES, writes } from '../../src/platform/http/endpoint.js';
+import { makeCommand } from '../harness/commands.js';
+import { changeAgent } from '../harness/agents.js';
 import { makeMember } from '../harness/client.js';
 import { makeTask } from '../harness/files.js';
 import type { Row } from './endpoints.js';
@@ -14,7 +16,8 @@ const { member, stranger } = world;
 const title = (row: Row): [string, Row] => [`${row.method} ${row.path}`, row];
 const some = (which: (row: Row) => boolean): [string, Row][] => world.rows.filter(which).map(title);
 const needsKey = (row: Row) => row.scopes !== 'public';
-const takesJson = (row: Row) => typeof row.body === 'object';
+/** But for what is no message of its protocol then. */
+const takesJson = (row: Row) => typeof row.body === 'object' && row.path !== '/mcp';
 /** Probes and browsers add parameters of their own. */
 const IGNORES_QUERY = /^\/(health|metrics|docs|console|hooks)(\/|$)/;
 const UNKNOWN_KEY = `mw_pk_${'0'.repeat(49)}`;
@@ -147,12 +150,15 @@ describe('Every route of the table (reference §1, §2)', () => {
     expect([status, body.error.code]).toEqual([415, 'unsupported_media_type']);
   });
 
-  it.each(some((row) => row.body === 'form'))('%s takes no part of another name', async (_title, row) => {
-    const { type, body: raw } = multipart('a.txt', 'x', 'colour');
-    const change = { raw, headers: { 'Content-Type': type } };
-    const { status, body } = await world.send(row, member.client, await world.path(row, member), change);
-    expect([status, body.error.code]).toEqual([400, 'invalid_body']);
-  });
+  it.each(some((row) => row.body === 'form' || row.body === 'skill'))(
+    '%s takes no part of another name',
+    async (_title, row) => {
+      const { type, body: raw } = multipart('a.txt', 'x', 'colour');
+      const change = { raw, headers: { 'Content-Type': type } };
+      const { status, body } = await world.send(row, member.client, await world.path(row, member), change);
+      expect([status, body.error.code]).toEqual([400, 'invalid_body']);
+    },
+  );
 
   it.each(some((row) => row.key !== null))('%s checks its Idempotency-Key', async (_title, row) => {
     const path = await world.path(row, member);
@@ -184,7 +190,7 @@ describe('Every route of the table (reference §1, §2)', () => {
   );
 
   // automationId alone is a uuid by the specification, and 400 when it is none.
-  it.each(some((row) => needsKey(row) && /\{(?!automationId)\w+Id\}/.test(row.path)))(
+  it.each(some((row) => needsKey(row) && /\{(?!automationId)(\w+Id|slug)\}/.test(row.path)))(
     '%s answers for an id that is none as for one that does not exist',
     async (_title, row) => {
       const unknown = await world.send(row, member.client, await world.path(row, null));
@@ -277,6 +283,7 @@ async function fill({ path: template }: Row, path: string): Promise<void> {
   const create = world.rows.find((row) => row.method === 'POST' && row.path === template);
   if (create !== undefined) await world.send(create, member.client, path);
   else if (template === '/v1/tasks/{taskId}/files') await world.attached(member, path.split('/')[3] ?? '');
+  else if (template === '/v1/tasks/{taskId}/commands') await makeCommand(world.service, path.split('/')[3] ?? '');
   else if (template === '/v1/tasks/{taskId}/snapshots') await world.snapshot(path.split('/')[3] ?? '');
   else if (template === '/v1/tasks/{taskId}/network') await world.networkUse(path.split('/')[3] ?? '');
   else if (template === '/v1/files') await world.leftOver(member);
@@ -285,6 +292,9 @@ async function fill({ path: template }: Row, path: string): Promise<void> {
     await member.client.post(path.replace('deliveries', 'test'));
   else if (template === '/v1/environments/{slug}/versions')
     await member.client.patch(path.replace('/versions', ''), { setup: [`echo ${randomUUID()}`] });
+  else if (template === '/v1/agents/{slug}/versions')
+    await changeAgent(member.client, path.split('/')[3] ?? '', { instructions: randomUUID() });
+  else if (template === '/v1/skills/{skillId}/versions') await world.skillVersion(path.split('/')[3] ?? '');
   else if (template === '/v1/environments/{slug}/builds') await world.build(path.split('/')[3] ?? '');
   else throw new Error(`How is ${template} filled? Say it in test/contract/generated.spec.ts.`);
 }

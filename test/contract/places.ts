@@ -95,6 +95,7 @@ class Rows {
     automations: [] as Row[],
     files: [] as Row[],
     task_proofs: [] as Row[],
+    task_commands: [] as Row[],
   };
 
   constructor(
@@ -140,6 +141,15 @@ class Rows {
   private task({ user }: Member, project_id: string | null, status: string): string {
     const of = { workspace_id: this.workspaceId, project_id, created_by: user.id };
     const id = this.put('tasks', { ...of, title: 'T', status, model: 'runbook', last_seq: 2, turn: 2 });
+    const over = {
+      status: 'exited',
+      output: '',
+      output_bytes: 0,
+      told: true,
+      stop_asked: false,
+      created_at: new Date(),
+    };
+    this.put('task_commands', { task_id: id, number: 1, tool_call_id: 'c', command: 'x', terminal: false, ...over });
     this.tables.task_proofs.push({ task_id: id, turn: 2, envelope: ENVELOPE });
     return id;
   }

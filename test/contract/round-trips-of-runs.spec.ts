@@ -1,4 +1,5 @@
 import { ChoreRunner } from '../../src/platform/chores/chore-runner.js';
+import { createAgent } from '../harness/agents.js';
 import { bootWorker, useService } from '../harness/app.js';
 import { makeMember, type Member } from '../harness/client.js';
 import { createDatabase, type TestDatabase } from '../harness/database.js';
@@ -39,6 +40,11 @@ describe('Round trips of a worker to the database', () => {
     expect(await of(STEP)).toBe(9);
     expect(await of(`${STEP}\n\n${STEP.replace('true', 'pwd')}`)).toBe(11);
     expect(await of(STEP, { checks: [] })).toBe(9);
+  });
+
+  it('a task with an agent has as many: what that is told comes with the task', async () => {
+    await createAgent(member.client, { instructions: 'Be brief.', tools: { deny: ['write'] } });
+    expect(await of(STEP, { agent: 'reviewer' })).toBe(9);
   });
 
   it('a check has its own', async () => {

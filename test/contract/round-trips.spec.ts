@@ -3,6 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { WorkspacesService } from '../../src/access/workspaces/workspaces.service.js';
 import { ChoreRunner } from '../../src/platform/chores/chore-runner.js';
+import { changeAgent, createAgent } from '../harness/agents.js';
 import { bootApp, useService } from '../harness/app.js';
 import { makeMember, type Member } from '../harness/client.js';
 import { createDatabase, type TestDatabase } from '../harness/database.js';
@@ -96,6 +97,20 @@ describe('Round trips to the database', () => {
 
   it('creating a task: the credential, claim of the key with begin, the task, the answer with commit', async () => {
     expect(await trips.during(() => create(randomUUID()))).toBe(4);
+  });
+
+  it('creating a task with an agent: one more, for its version; so it is with a default agent, and without one it is none', async () => {
+    const owner = await makeMember(service, { role: 'owner' });
+    await createAgent(owner.client);
+    const make = async (given: object = {}) => {
+      const headers = { 'Idempotency-Key': randomUUID() };
+      expect((await owner.client.post('/v1/tasks', { content: 'Do it.', ...given }, { headers })).status).toBe(201);
+    };
+    expect(await trips.during(() => make())).toBe(4);
+    expect(await trips.during(() => make({ agent: 'reviewer' }))).toBe(5);
+    await changeAgent(owner.client, 'reviewer', { default: true });
+    expect(await trips.during(() => make())).toBe(5);
+    expect(await trips.during(() => make({ agent: null }))).toBe(4);
   });
 
   it('creating a task that pushes: one more where no entry of the operator decides, for the connections of the workspace', async () => {

@@ -23,6 +23,8 @@ const NONE: TaskFilters = {
   statuses: null,
   projectId: null,
   automationId: null,
+  parentTaskId: null,
+  top: true,
   words: null,
   tag: null,
   metadata: null,

@@ -93,6 +93,6 @@ describe('The packages for clients (reference §19)', () => {
 
   it('have the verbs that `millwright` hands over, and no other', async () => {
     const { VERBS } = await import('../../packages/cli/src/verbs.js');
-    expect([...CLIENT_VERBS].sort()).toEqual([...Object.keys(VERBS), 'webhooks'].sort());
+    expect([...CLIENT_VERBS].sort()).toEqual([...Object.keys(VERBS), 'webhooks', 'skill'].sort());
   });
 });

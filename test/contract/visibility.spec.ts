@@ -53,6 +53,8 @@ const RULES: [operation: string, rule: Rule][] = [
   ['GET /v1/tasks/{taskId}/secrets', { thing: 'task', needed: 'seen' }],
   ['GET /v1/tasks/{taskId}/network', { thing: 'task', needed: 'seen' }],
   ['GET /v1/tasks/{taskId}/checks', { thing: 'task', needed: 'seen' }],
+  ['GET /v1/tasks/{taskId}/commands', { thing: 'task', needed: 'seen' }],
+  ['POST /v1/tasks/{taskId}/commands/{commandId}/stop', { thing: 'task', needed: 'seen', told: '409 command_not_running', request: ({ task }) => ({ path: `/v1/tasks/${task}/commands/b1/stop` }) }],
   ['GET /v1/tasks/{taskId}/proof', { thing: 'task', needed: 'seen' }],
   ['DELETE /v1/files/{fileId}', { thing: 'taskFile', needed: 'seen', by: 'a file of a task', inUse: () => true }],
   ['DELETE /v1/files/{fileId}', { thing: 'projectFile', needed: 'seen', by: 'a file of a project', inUse: ({ project }) => project !== null }],
@@ -84,11 +86,11 @@ const LISTS: { list: string; thing: Thing; filteredBy?: 'project'; without?: 'pr
 
 /**
  * Not of this rule: a key is its user's alone, a connection the workspace's or a user's; repositories and connections to them are seen by all members,
- * secrets and environments as test/e2e/secrets.spec.ts and environments.spec.ts have it;
+ * secrets, environments, agents and skills as test/e2e/secrets.spec.ts, environments.spec.ts, agents.spec.ts and skills.spec.ts have it;
  * members and service accounts, the log and webhooks are for owners and admins. A file of a folder is there when a worker was: test/e2e/workdir.spec.ts.
  */
 const OUTSIDE =
-  /\{(keyId|connectionId|memberId|serviceAccountId)\}|^\/v1\/(audit|webhooks|repositories|repository-connections|secrets|environments)\b|\/workdir\/content$/;
+  /\{(keyId|connectionId|memberId|serviceAccountId)\}|^\/v1\/(audit|webhooks|repositories|repository-connections|secrets|environments|agents|evaluations|skills)\b|\/workdir\/content$/;
 
 const isAdmin = ({ role }: Case['caller']) => role === 'owner' || role === 'admin';
 

@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { v7 as uuidv7 } from 'uuid';
 import { SCOPES, type Scope } from '../../src/platform/http/endpoint.js';
 import { EndpointExplorer } from '../../src/platform/http/endpoint-explorer.js';
+import { makeCommand } from '../harness/commands.js';
 import { bootApp, type BootOptions, type TestApp } from '../harness/app.js';
 import { makeCaller } from '../harness/callers.js';
 import {
@@ -15,6 +16,8 @@ import {
 } from '../harness/client.js';
 import { attach, makeTask, upload } from '../harness/files.js';
 import { addProjectFile } from '../harness/projects.js';
+import { pushSkill, skillZip } from '../harness/skills.js';
+import { makeEvaluation } from '../harness/neighbour-things.js';
 import { ENDPOINTS, type Row } from './endpoints.js';
 
 /** Secrets are bound to a host that the operator allows. */
@@ -60,13 +63,13 @@ export class World {
   /** Sends what the row describes, as `client`, with a key where it takes one. `change` alters the request. */
   async send(row: Row, client: Client, path: string, change: RequestOptions = {}): Promise<Answer<ErrorBody>> {
     const key: Record<string, string> = row.key === null ? {} : { 'Idempotency-Key': randomUUID() };
-    const form = multipart('a.txt', 'x');
-    const own = row.body === 'form' ? {} : once(row);
+    const form = formOf(row);
+    const own = form === null ? once(row) : {};
     if ('url' in own) await this.trimWebhooks();
     if ('slug' in own) await this.trimEnvironments();
-    const body: RequestOptions =
-      row.body === 'form' ? { raw: form.body } : row.body === undefined ? {} : { json: { ...row.body, ...own } };
-    const type: Record<string, string> = row.body === 'form' ? { 'Content-Type': form.type } : {};
+    const json: RequestOptions = row.body === undefined ? {} : { json: { ...(row.body as object), ...own } };
+    const body: RequestOptions = form === null ? json : { raw: form.body };
+    const type: Record<string, string> = form === null ? {} : { 'Content-Type': form.type };
     const headers = { ...type, ...key, ...change.headers };
     const answer = await client.request<ErrorBody>(row.method, path, { ...body, ...change, headers });
     // The next one has its place.
@@ -112,12 +115,12 @@ export class World {
       }
       return id;
     }
+    if (name === 'commandId') return makeCommand(this.service, path.split('/')[3] ?? '');
     if (name === 'messageId')
       return this.created(member, path.replace('/{messageId}', ''), 'message', { content: 'x' });
     if (name === 'fileId') return this.file(member);
     if (name === 'projectId') return this.created(member, '/v1/projects', 'project', { name: 'P' });
-    const automation = { name: 'A', content: 'x', cron: '0 9 * * *' };
-    if (name === 'automationId') return this.created(member, '/v1/automations', 'automation', automation);
+    if (name === 'automationId') return this.created(member, '/v1/automations', 'automation', { name: 'A', content: 'x', cron: '0 9 * * *' }); // prettier-ignore
     if (name === 'connectionId')
       return this.created(member, path.replace(/connections\/.*/, 'connections'), 'connection', { scope: 'user' });
     if (name === 'memberId') return this.joiner(member);
@@ -129,7 +132,9 @@ export class World {
     if (name === 'webhookId') return this.webhook(member);
     if (name === 'repositoryConnectionId') return this.repositoryConnection(member);
     if (name === 'secretId') return this.secret(member);
-    if (name === 'slug') return this.environment(member);
+    if (name === 'slug') return path.startsWith('/v1/agents') ? this.agent(member) : this.environment(member);
+    if (name === 'skillId') return (await pushSkill(this.service, member, `s-${uuidv7()}`)).id;
+    if (name === 'evaluationId') return makeEvaluation(member, await this.agent(member));
     if (name === 'version') return '1';
     if (name === 'deliveryId') return this.created(member, path.replace(/deliveries.*/, 'test'), 'delivery');
     throw new Error(`How is a ${name} made? Say it in test/contract/world.ts.`);
@@ -185,6 +190,16 @@ export class World {
     );
   }
 
+  /** One more version of a skill. */
+  async skillVersion(id: string): Promise<void> {
+    await this.service.db.query(
+      `WITH next AS (UPDATE skills SET version = version + 1 WHERE id = $1 RETURNING id, version)
+       INSERT INTO skill_versions (skill_id, version, description, files, bytes, file_id, created_by)
+       SELECT next.id, next.version, v.description, 1, 1, v.file_id, v.created_by FROM next JOIN skill_versions v ON v.skill_id = next.id AND v.version = 1`,
+      [id],
+    );
+  }
+
   /** A new file of a project that is gone. */
   async leftOver(member: Member): Promise<void> {
     const id = await this.created(member, '/v1/projects', 'project', { name: 'P' });
@@ -218,6 +233,13 @@ export class World {
     return slug;
   }
 
+  private async agent(member: Member): Promise<string> {
+    await this.service.db.query('UPDATE agents SET archived = true');
+    const slug = newSlug();
+    await this.created(member, '/v1/agents', 'agent', { slug });
+    return slug;
+  }
+
   private async trimEnvironments(): Promise<void> {
     await this.service.db.query(
       `DELETE FROM environments WHERE id IN (
@@ -248,13 +270,22 @@ const newUrl = () => `https://hooks.example/${uuidv7()}`;
 const newSlug = () => `e-${uuidv7()}`;
 const newName = () => `TOKEN_${uuidv7().replaceAll('-', '_').toUpperCase()}`;
 
-/** The fields whose value is taken once: one webhook for each address, a person is a member once, and a service account, a secret and an environment have their names. */
+/** The fields whose value is taken once: one webhook for each address, a person is a member once, and a service account, a secret, an environment and an agent have their names. */
 function once({ method, path }: Row): Record<string, string> {
   if (method === 'POST' && path === '/v1/members') return { email: newAddress() };
   if (method === 'POST' && path === '/v1/service-accounts') return { name: `Robot ${uuidv7()}` };
   if (method === 'POST' && path === '/v1/secrets') return { name: newName() };
-  if (method === 'POST' && path === '/v1/environments') return { slug: newSlug() };
+  if (method === 'POST' && ['/v1/environments', '/v1/agents'].includes(path)) return { slug: newSlug() };
   return method === 'POST' && path === '/v1/webhooks' ? { url: newUrl() } : {};
+}
+
+/** The form that a row takes; null: none. */
+function formOf({ body }: Row): { type: string; body: string | Uint8Array } | null {
+  if (body === 'form') return multipart('a.txt', 'x');
+  if (body !== 'skill') return null;
+  const [head = '', tail = ''] = multipart('a.zip', '|').body.split('|');
+  const zip = skillZip(`s-${uuidv7()}`);
+  return { type: 'multipart/form-data; boundary=b', body: Buffer.concat([Buffer.from(head), zip, Buffer.from(tail)]) };
 }
 
 /** A form with one part; `field` is `file` in a right one. */

@@ -115,6 +115,18 @@ describe('Checks of a task (reference §26)', () => {
     ]);
   });
 
+  it('what is attached is there, also in a turn in which no command ran', async () => {
+    const { id: uploadId } = await upload(service, owner, 'bytes\n', { name: 'one.txt' });
+    agent();
+    const checks = [{ name: 'read', command: 'cat attachments/*' }];
+    const { id, status } = await work({ checks, attachments: [{ uploadId }], maxRepairs: 0 });
+    expect([status, await listed(id)]).toMatchObject(['completed', [{ output: 'bytes\n' }]]);
+    const { id: more } = await upload(service, owner, 'more\n', { name: 'two.txt' });
+    await owner.client.post(`/v1/tasks/${id}/messages`, { content: 'More.', attachments: [{ uploadId: more }] });
+    expect(await finished(owner.client, id)).toMatchObject({ status: 'completed' });
+    expect(await listed(id)).toMatchObject([{ turn: 1 }, { turn: 2, output: 'bytes\nmore\n' }]);
+  });
+
   it('of a repository it is a clean clone with the changes, where protected paths are those of the commit', async () => {
     const files = { 'test/a.sh': 'grep -q good src\n', 'test/b/c': 'one\n', src: 'bad\n', '.gitignore': 'ignored\n', 'old.txt': 'old\n' };
     const url = `file://${repositories.make('checked', files)}`;
@@ -180,7 +192,7 @@ describe('Checks of a task (reference §26)', () => {
     agent([]);
     const long = { name: 'long', command: 'sleep 60' };
     const checks = [long, { ...long, name: 'longer' }, failing];
-    const task = await work({ checks, budget: { maxDurationSeconds: 2 } });
+    const task = await work({ checks, budget: { maxDurationSeconds: 5 } });
     expect(task.statusReason).toMatchObject({ code: 'budget_exceeded' });
     const both = [['long', 'timed_out'], ['longer', 'timed_out']]; // prettier-ignore
     for (const phase of ['before', 'after']) {

@@ -112,7 +112,6 @@ describe('Environments (reference §25)', () => {
   });
 
   it.each([
-    [{ mcpServers: [] }, 'mcpServers'],
     [{ skills: [] }, 'skills'],
     [{ cpus: 2 }, 'cpus'],
     [{ repository: { url: 'https://github.com/acme/api', push: { branch: 'x' } } }, 'repository.push'],

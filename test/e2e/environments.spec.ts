@@ -23,7 +23,7 @@ const SANDBOX = {
 const NOTHING = {
   ...{ repository: null, setup: [], variables: {}, allowHosts: [], secrets: [], tools: {} },
   resources: { memoryBytes: null, diskBytes: null, wallClockSeconds: null },
-  ...{ refresh: 'never', onFailure: 'fail', checks: null, maxRepairs: null },
+  ...{ refresh: 'never', onFailure: 'fail', checks: null, maxRepairs: null, mcpServers: null },
 };
 const WHOLE = {
   repository: { url: 'https://github.com/acme/api', ref: 'main' },
@@ -39,6 +39,7 @@ const WHOLE = {
     { name: 'test', command: 'npm test', timeoutSeconds: 60, required: true, protect: ['test/**'], network: false },
   ],
   maxRepairs: 1,
+  mcpServers: [],
 };
 
 describe('Environments (reference §25)', () => {

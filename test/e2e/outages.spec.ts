@@ -9,7 +9,7 @@ import { createDatabase } from '../harness/database.js';
 import { upload } from '../harness/files.js';
 import { type Asked, HeldModel } from '../harness/held-model.js';
 import { type Answer, ModelServer } from '../harness/model-server.js';
-import { newMark, processesWith, sleeps } from '../harness/processes.js';
+import { childrenOf, newMark, processesWith, sleeps } from '../harness/processes.js';
 import { relayTo } from '../harness/proxy.js';
 import { temporaryFolder } from '../harness/service.js';
 import { call, createTask, finished, readMessages, readResults, runTask } from '../harness/tasks.js';
@@ -119,8 +119,8 @@ describe('What may go wrong around a run', () => {
     const { id } = await createTask(member.client, { content: 'Go.' });
     await sleeps(mark);
     // As the worker's own freeze would end it, or a machine without memory.
-    const parents = processesWith('\0launch\0');
-    for (const pid of processesWith(mark)) if (parents.includes(pid)) process.kill(pid, 'SIGKILL');
+    const boxes = processesWith('\0launch\0');
+    for (const pid of childrenOf(process.pid)) if (boxes.includes(pid)) process.kill(pid, 'SIGKILL');
     expect(await finished(member.client, id)).toMatchObject({ status: 'completed', result: { text: 'Done.' } });
     expect(await readResults(member.client, id)).toMatchObject([
       { status: 'error', error: expect.stringMatching(/cut off from outside; it may have run partly/) as unknown },

@@ -89,7 +89,7 @@ describe('The events of a task (reference §17)', () => {
     const source = { type: 'api', automationId: null, automationRunId: null };
     const common = { statusReason: null, projectId: null, source, metadata, interactionId: null };
     expect(found.map(({ type, data: { usage: _, ...data } }) => ({ type, ...data }))).toEqual([
-      { type: 'task.created', status: 'queued', ...common },
+      { type: 'task.created', status: 'queued', ...common, parentTaskId: null },
       { type: 'task.running', status: 'running', ...common },
       { type: 'task.awaiting_input', status: 'awaiting_input', ...common, interactionId: pendingInteraction?.id },
       { type: 'task.queued', status: 'queued', ...common },

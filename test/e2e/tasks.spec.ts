@@ -12,6 +12,11 @@ import {
   type TaskBody,
 } from '../harness/tasks.js';
 
+const NOTHING_USED = {
+  ...{ inputTokens: 0, outputTokens: 0, cachedInputTokens: 0, reasoningTokens: 0 },
+  ...{ steps: 0, toolCalls: 0, durationMs: 0, cost: null },
+};
+
 describe('Tasks (reference §4)', () => {
   let model: ModelServer;
   let member: Member;
@@ -52,23 +57,13 @@ describe('Tasks (reference §4)', () => {
       pendingInteraction: null,
       model: 'scripted',
       effort: null,
-      environment: null,
+      ...{ environment: null, agent: null, web: true, skills: [], mcpServers: [] },
       approvals: 'none',
       whenBlocked: 'fail',
-      web: true,
       budget: { maxSteps: 5, maxTokens: null, maxDurationSeconds: null, maxCost: null },
       source: { type: 'api', automationId: null, automationRunId: null },
       result: null,
-      usage: {
-        inputTokens: 0,
-        outputTokens: 0,
-        cachedInputTokens: 0,
-        reasoningTokens: 0,
-        steps: 0,
-        toolCalls: 0,
-        durationMs: 0,
-        cost: null,
-      },
+      usage: NOTHING_USED,
       outputSchema: null,
       repository: null,
       changes: null,
@@ -85,6 +80,8 @@ describe('Tasks (reference §4)', () => {
       startedAt: null,
       finishedAt: null,
       forkedFrom: null,
+      parentTaskId: null,
+      children: { tasks: 0, usage: NOTHING_USED },
     });
     await finished(member.client, task.id);
   });

@@ -1,14 +1,6 @@
 // The pure parts of `npm run eval`: the repairs and their checks, the mistakes, the player, the conversation's server.
-interface Call {
-  name: string;
-  arguments: string;
-}
-interface Repair {
-  name: string;
-  files: Map<string, string>;
-  changes: { path: string; oldText: string; newText: string }[];
-  checks: { name: string; before: 'fails' | 'passes' }[];
-}
+import { type Call, type Repair, world } from './world.js';
+
 type Player = Generator<Call[], string, string[]>;
 interface Answer {
   text: string;
@@ -58,9 +50,14 @@ const used = { inputTokens: 1, outputTokens: 1 };
 const repairs = loadRepairs();
 
 describe('The repairs', () => {
-  it('are at least 16, of four languages, in one file and in many', () => {
-    expect(repairs.length).toBeGreaterThanOrEqual(16);
-    expect(new Set(repairs.map(({ name }) => name.split('-')[0]))).toEqual(new Set(['js', 'ts', 'py', 'sh']));
+  it('are at least 16 of four languages, in one file and in many, and behind them those that need a program that goes on', () => {
+    const kinds = repairs.map(({ name }) => name.split('-')[0]);
+    expect(kinds.indexOf('with')).toBeGreaterThanOrEqual(16);
+    expect(new Set(kinds)).toEqual(new Set(['js', 'ts', 'py', 'sh', 'with']));
+    expect(repairs.filter(({ program }) => program !== null).map(({ name }) => name)).toEqual([
+      'with-server',
+      'with-terminal',
+    ]);
     const sizes = repairs.map(({ changes }) => new Set(changes.map(({ path }) => path)).size);
     expect(Math.min(...sizes)).toBe(1);
     expect(Math.max(...sizes)).toBeGreaterThan(1);
@@ -81,6 +78,16 @@ describe('The repairs', () => {
       const text = repair.files.get(path)?.replaceAll('\r\n', '\n') ?? '';
       expect(text.split(oldText)).toHaveLength(2);
     }
+  });
+
+  it.each([
+    ['with-server', ['answers.mjs']],
+    ['with-terminal', ['asked.py']],
+  ])('%s: it is not solved by the changes alone, without what the program makes', async (name, failed) => {
+    const [repair] = loadRepairs([name]) as [Repair];
+    expect(missing([repair])).toBeNull();
+    const untried = [...repaired(repair)].filter(([path]) => !repair.made.has(path));
+    expect(await failing(repair, new Map(untried))).toEqual(failed);
   });
 
   it('are damaged by a foreign change, a lost file, broken syntax, and what was not meant', () => {
@@ -129,44 +136,6 @@ describe('The mistakes', () => {
   });
 });
 
-/** Tools over files in memory, as strict as can be; the tests pass once every change is made. */
-function world(repair: Repair) {
-  const files = new Map([...repair.files].map(([path, text]) => [path, text.replaceAll('\r\n', '\n')]));
-  const wanted = new Map([...repaired(repair)].map(([path, text]) => [path, text.replaceAll('\r\n', '\n')]));
-  const used: string[] = [];
-  const refuse = 'Nothing was changed.';
-  const doing: Record<string, (input: Record<string, string>) => string> = {
-    bash: ({ command = '' }) => {
-      const isRun = command.includes('The tests ended with') && !command.includes('> /tmp');
-      return isRun
-        ? `The tests ended with ${[...wanted].every(([path, text]) => files.get(path) === text) ? 0 : 1}`
-        : '';
-    },
-    read: ({ path = '' }) => {
-      const lines = files.get(path.replace('folder/', ''))?.split('\n');
-      return lines?.map((line, index) => `${index + 1}: ${line}`).join('\n') ?? 'There is no file.';
-    },
-    glob: () => 'No file.',
-    edit: ({ path = '', oldText = '', newText = '' }) => {
-      const name = path.replace('folder/', '');
-      const pieces = files.get(name)?.split(oldText) ?? [];
-      if (pieces.length !== 2) return refuse;
-      files.set(name, pieces.join(newText));
-      return 'Changed.';
-    },
-    publish: () => 'Published.',
-  };
-  const perform = ({ name, arguments: json }: Call) => {
-    used.push(name);
-    try {
-      return doing[name]?.(JSON.parse(json) as Record<string, string>) ?? refuse;
-    } catch {
-      return refuse;
-    }
-  };
-  return { files, wanted, used, perform };
-}
-
 const place = {
   root: '/workdir',
   folder: 'folder',
@@ -176,7 +145,7 @@ const place = {
 
 describe('The player', () => {
   const whole = (repair: Repair, sloppy: boolean, number: number) => {
-    const made = world(repair);
+    const made = world(repair, repaired(repair));
     const player = play(repair, MILLWRIGHT, place, { sloppy, number });
     let turn = player.next();
     while (turn.done !== true) turn = player.next(turn.value.map(made.perform));
@@ -189,12 +158,30 @@ describe('The player', () => {
       expect(sloppy.files).toEqual(sloppy.wanted);
       expect(sloppy.used.at(-1)).toBe('publish');
       // Unpacked once, tested twice, each with a log that is gone: what was refused was mended before the tests.
-      expect(sloppy.used.filter((name) => name === 'bash')).toHaveLength(5);
+      if (repair.program === null) expect(sloppy.used.filter((name) => name === 'bash')).toHaveLength(5);
     }
     const clean = whole(repair, false, 0);
     expect(clean.files).toEqual(clean.wanted);
     expect(clean.used.filter((name) => name === 'edit')).toHaveLength(repair.changes.length);
     expect(clean.said).toMatch(/^Done/);
+  });
+
+  it('asks a server of the repaired files: a careful player stops each, a sloppy one asks an old one first', () => {
+    const [repair] = loadRepairs(['with-server']) as [Repair];
+    const clean = whole(repair, false, repair.number);
+    expect(clean.programs.all.map(({ repaired: is, running }) => [is, running])).toEqual([[false, false], [true, false]]); // prettier-ignore
+    const sloppy = whole(repair, true, repair.number);
+    expect(sloppy.programs.all.map(({ repaired: is, running }) => [is, running])).toEqual([[false, false], [true, true]]); // prettier-ignore
+    expect(sloppy.used.filter((name) => name === 'bash_stop')).toEqual(['bash_stop']);
+  });
+
+  it('answers a prompt once before and once after the repair; a sloppy one forgets Enter, and does it again', () => {
+    const [repair] = loadRepairs(['with-terminal']) as [Repair];
+    const right = repair.program?.answers ?? [];
+    const said = (sloppy: boolean) => whole(repair, sloppy, repair.number).programs.all.map(({ answers }) => answers);
+    expect(said(false)).toEqual([right, right]);
+    const [first = '', second = '', ...more] = right;
+    expect(said(true)).toEqual([right, [first + second, ...more], right]);
   });
 
   it('hands over and says so when it cannot', () => {

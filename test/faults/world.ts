@@ -21,6 +21,8 @@ export interface WorldOptions {
   workers?: number;
   /** Default: the service's own. */
   leaseSeconds?: number;
+  /** Of each workspace; default: so many that one keeps all workers busy. */
+  runningTasks?: number;
   /** What the workers are told. */
   redisUrl?: string;
   /** What the API process is told, when it is not the same. */
@@ -49,8 +51,7 @@ export class World {
       { id: 'runbook', provider: 'runbook' },
       { id: MODEL, provider: 'openai-compatible', prices: { input: 0.333333, cachedInput: 0.1, output: 1.5 } },
     ];
-    // One workspace keeps all workers busy.
-    const plans = { paid: { runningTasks: 1000 } };
+    const plans = { paid: { runningTasks: options.runningTasks ?? 1000 } };
     writeFileSync(config, JSON.stringify({ ...FAR_LIMITS, models, plans }));
     this.env = {
       DATABASE_URL: options.databaseUrl,

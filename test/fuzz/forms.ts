@@ -1,5 +1,7 @@
 // Bodies of uploads: forms as they should be, and as they should not.
 import fc from 'fast-check';
+import { skillZip } from '../harness/skills.js';
+import type { Operation } from './operations.js';
 
 export interface Form {
   /** As sent; an odd one is still a name. */
@@ -18,7 +20,7 @@ export const MAX_UPLOAD = 64 * 1024;
 const HIDDEN = /[\p{Default_Ignorable_Code_Point}\u2028\u2029\ufff9-\ufffb]/gu;
 const NAMES = ['a.txt', '../../etc/passwd', 'C:\\dir\\x.html', '.', '..', 'é😀.png', 'a\tb\u0001c', 'x'.repeat(400)];
 
-export const form: fc.Arbitrary<Form> = fc.record({
+const form: fc.Arbitrary<Form> = fc.record({
   filename: fc.oneof(
     fc.constantFrom(...NAMES),
     fc
@@ -40,6 +42,18 @@ export const form: fc.Arbitrary<Form> = fc.record({
   ),
   times: fc.oneof({ weight: 20, arbitrary: fc.constant(1) }, { weight: 1, arbitrary: fc.constantFrom(0, 2, 100) }),
 });
+
+/** Few names: some are known already, and get a next version. */
+const skill: fc.Arbitrary<Form> = fc.tuple(fc.nat(50), fc.string({ maxLength: 20 })).map(([name, more]) => ({
+  filename: 'skill.zip',
+  type: 'application/zip',
+  content: skillZip(`skill-${name}`, undefined, { name: 'more.txt', content: more }).toString('latin1'),
+  times: 1,
+}));
+
+/** What an operation takes. */
+export const formOf = ({ template }: Operation): fc.Arbitrary<Form> =>
+  template === '/v1/skills' ? fc.oneof({ weight: 5, arbitrary: skill }, { weight: 1, arbitrary: form }) : form;
 
 export interface Written {
   type: string;

@@ -8,7 +8,8 @@ import { piecesOf, rawProblem, type RawStory, rawStory, tell } from './raw-stori
 import { curl, requestOf, type Sent } from './request.js';
 import { Scene } from './scene.js';
 import { Statistics } from './statistics.js';
-import { sequence, type Step } from './steps.js';
+import { sequence } from './sequences.js';
+import type { Step } from './steps.js';
 import { type Got, Transport } from './transport.js';
 import type { World } from './world.js';
 

@@ -10,6 +10,8 @@ const FORM = ['invalid_body', 'invalid_field', 'unknown_field', 'invalid_query',
 const TRIGGER = /^(kind|cron|runAt|triggerEvent|timezone|filter|samplePayload|budget\.maxCost|repository(\..*)?)?$/;
 const CHECKS = /^checks(\[\d+\]\.protect)?$/;
 const CREDENTIAL = /^(host|hosting|api|token|appId|privateKey|installationId|paths|push)?$/;
+const AGENT =
+  /^(instructions|channels(\..*)?|budget\.maxCost|repository\..*|outputSchema|version|tools\.deny|default)$/;
 const ENVIRONMENT = /^(setup|variables(\..*)?|refresh|repository(\..*)?)$/;
 /** What a request must fit beside the document: the kind of the question, the messages of the task, the model's prices, the calling key, what the operator allows of repositories, an address that is public. */
 const BESIDE: Record<string, RegExp> = {
@@ -45,6 +47,10 @@ const BESIDE: Record<string, RegExp> = {
   'POST /v1/secrets': /^(projectId|env|value|bindings.*)$/,
   'PATCH /v1/secrets/{secretId}': /^(env|value|bindings.*)$/,
   // Bytes, not characters; variables of the sandbox; lockfiles go with a repository alone.
+  // Bytes, not characters; versions that there are; names of tools; an agent of another one.
+  'POST /v1/agents': AGENT,
+  'PATCH /v1/agents/{slug}': AGENT,
+  'POST /v1/agents/{slug}/evaluate': /^(cases.*|versions.*)$/,
   'POST /v1/environments': ENVIRONMENT,
   'PATCH /v1/environments/{slug}': ENVIRONMENT,
   'GET /v1/repositories/branches': /^url$/,

@@ -53,7 +53,7 @@ export class Scene {
   private keepRecord(kind: string, record: unknown): void {
     const { id, slug, pendingInteraction } = (record ?? {}) as { id?: unknown; slug?: unknown; pendingInteraction?: { id: string } | null }; // prettier-ignore
     this.keep(`${kind}Id`, id);
-    if (kind === 'environment') this.keep('slug', slug);
+    if (kind === 'environment' || kind === 'agent') this.keep('slug', slug);
     if (kind === 'task') this.keep('interactionId', pendingInteraction?.id);
   }
 

@@ -56,6 +56,8 @@ const HINTS: Record<string, () => fc.Arbitrary<unknown>> = {
   after: () => ref('messageId'),
   cursor: () => ref('cursor'),
   model: () => fc.constant('runbook'),
+  // The service under test knows none.
+  mcpServers: () => fc.constant([]),
   // Of tasks that seldom have more.
   turn: () => fc.constantFrom(1, 2, 2_147_483_647),
   cron: () => fc.constantFrom('0 0 1 1 *', '30 9 * * MON-FRI'),
@@ -72,7 +74,11 @@ const HINTS: Record<string, () => fc.Arbitrary<unknown>> = {
   type: () => fc.constantFrom('task.completed', 'task.deleted', 'webhook.test'),
   slug: () => fc.uuid().map((id) => `e-${id}`),
   // One that is there is seldom at hand, and without it nothing is made.
+  agent: () => fc.oneof({ weight: 8, arbitrary: fc.constant(null) }, { weight: 1, arbitrary: ref('slug') }),
   environment: () => fc.oneof({ weight: 8, arbitrary: fc.constant(null) }, { weight: 1, arbitrary: ref('slug') }),
+  // There are none, and without it nothing is made.
+  skills: () =>
+    fc.oneof({ weight: 8, arbitrary: fc.constantFrom(null, []) }, { weight: 1, arbitrary: fc.constant(['not-there']) }),
   allowHosts: () => fc.constantFrom([], ['github.com'], ['github.com:443']),
   tools: () => fc.constant({}),
   refresh: () => fc.constantFrom('never', 'daily', { onLockfile: ['package-lock.json'] }),

@@ -10,8 +10,12 @@ import { ModelCaller } from '../../src/engine/agent/model-caller.js';
 import { ToolRegistry } from '../../src/engine/agent/tool-registry.js';
 import { ApplyPatchTool } from '../../src/engine/agent/tools/apply-patch.js';
 import { AskTool } from '../../src/engine/agent/tools/ask.js';
+import { BashInputTool } from '../../src/engine/agent/tools/bash-input.js';
+import { BashOutputTool } from '../../src/engine/agent/tools/bash-output.js';
+import { BashStopTool } from '../../src/engine/agent/tools/bash-stop.js';
 import { BashTool } from '../../src/engine/agent/tools/bash.js';
 import { EditTool } from '../../src/engine/agent/tools/edit.js';
+import { ExecCommandTool } from '../../src/engine/agent/tools/exec-command.js';
 import { GlobTool } from '../../src/engine/agent/tools/glob.js';
 import { GrepTool } from '../../src/engine/agent/tools/grep.js';
 import { PublishTool } from '../../src/engine/agent/tools/publish.js';
@@ -19,6 +23,7 @@ import { ReadTool } from '../../src/engine/agent/tools/read.js';
 import { TodoTool } from '../../src/engine/agent/tools/todo.js';
 import { UseSecretTool } from '../../src/engine/agent/tools/use-secret.js';
 import { WebFetchTool } from '../../src/engine/agent/tools/web-fetch.js';
+import { WriteStdinTool } from '../../src/engine/agent/tools/write-stdin.js';
 import { WriteTool } from '../../src/engine/agent/tools/write.js';
 import { WebRequests } from '../../src/engine/web/web-requests.js';
 import { AiSdkProvider } from '../../src/engine/models/ai-sdk/ai-sdk-provider.js';
@@ -49,6 +54,7 @@ export const HANDED_IN: InputRepository = {
   recorded: 'c0ffee',
   commit: 'c0ffee',
   clone: () => Promise.resolve('c0ffee'),
+  skills: () => Promise.resolve([]),
   handIn: () => Promise.resolve(),
   changes: () =>
     Promise.resolve({
@@ -57,6 +63,7 @@ export const HANDED_IN: InputRepository = {
       reopen: () => Promise.reject(new Error('There is no patch.')),
       close: () => Promise.resolve(),
     }),
+  difference: () => Promise.resolve({ files: 0, additions: 0, deletions: 0 }),
   layFresh: () => Promise.resolve({ changed: [], patchSha256: null }),
   branch: null,
   async *push() {},
@@ -74,11 +81,12 @@ export class AgentBench {
   readonly engine: LoopEngine;
   readonly registry: ToolRegistry;
   readonly models: ModelCatalog;
+  readonly metrics = new Metrics();
   readonly modelId: string;
   /** As the provider lists it: a test may change it. */
   readonly model: ModelInfo;
 
-  private constructor(
+  constructor(
     readonly server: ModelServer | null,
     extraTools: AgentTool[],
   ) {
@@ -91,8 +99,12 @@ export class AgentBench {
     const tools = [
       new ApplyPatchTool(),
       new AskTool(),
+      new BashInputTool(),
+      new BashOutputTool(),
+      new BashStopTool(),
       new BashTool(env),
       new EditTool(),
+      new ExecCommandTool(env),
       new GlobTool(),
       new GrepTool(),
     ];
@@ -101,9 +113,10 @@ export class AgentBench {
       new ReadTool(),
       new TodoTool(),
       new UseSecretTool(),
+      new WriteStdinTool(),
       new WriteTool(),
     ];
-    const metrics = new Metrics();
+    const { metrics } = this;
     more.push(new WebFetchTool(env, new WebRequests(env), metrics));
     const plugins = [...tools, ...more, ...extraTools, new AiSdkProvider(env), new RunbookProvider(env)];
     const registry = registryOf(plugins);
@@ -118,7 +131,7 @@ export class AgentBench {
       env: { value: env },
     }) as SandboxSelector;
     const caller = new ModelCaller(catalog, this.settings, metrics);
-    this.engine = new LoopEngine(catalog, caller, this.registry, selector, this.settings);
+    this.engine = new LoopEngine(catalog, caller, this.registry, selector, this.settings, metrics, env);
   }
 
   /** With a script: that model over HTTP. Without: the runbook. */
@@ -149,6 +162,7 @@ export class AgentBench {
       model: { id: this.modelId, effort: null },
       messages: typeof messages === 'string' ? [user(messages)] : messages,
       approvals: 'none',
+      commands: { last: 0, earlier: [], onStop: () => () => undefined },
       approvedTools: [],
       budget: {},
       spent: { steps: 0, tokens: 0, durationMs: 0, costMicros: 0 },

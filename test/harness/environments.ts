@@ -16,6 +16,7 @@ export interface EnvironmentBody {
   onFailure: string;
   checks: object[] | null;
   maxRepairs: number | null;
+  mcpServers: string[] | null;
   createdBy: { id: string; name: string };
   createdAt: string;
   updatedAt: string;

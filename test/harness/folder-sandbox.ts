@@ -1,18 +1,19 @@
 // A sandbox for unit tests of the agent: a temporary folder and child processes. It protects nothing.
-import { spawn } from 'node:child_process';
-import { mkdirSync, mkdtempSync, statSync, writeFileSync } from 'node:fs';
+import { type ChildProcess, spawn } from 'node:child_process';
+import { appendFileSync, mkdirSync, mkdtempSync, statSync, writeFileSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join, relative, resolve } from 'node:path';
-import { Readable } from 'node:stream';
+import { PassThrough, Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { rgPath } from '@vscode/ripgrep';
 import { removeTree } from '../../src/platform/config/reachable.js';
 import { Arrival, streamsOf } from '../../src/engine/sandbox/launch/arrival.js';
 import { Output } from '../../src/engine/sandbox/launch/output.js';
+import type { RunningCommand, TerminalSize } from '../../src/engine/sandbox/running-command.js';
+import type { RunResult } from '../../src/engine/sandbox/run-result.js';
 import {
   type RunOptions,
-  type RunResult,
   Sandbox,
   SandboxFileError,
   type SandboxOpenOptions,
@@ -50,6 +51,7 @@ export class FolderSandbox extends Sandbox {
 
 class FolderSession extends SandboxSession {
   private readonly running = new Set<Promise<unknown>>();
+  private readonly started = new Set<() => unknown>();
 
   constructor(
     private readonly sandbox: FolderSandbox,
@@ -69,6 +71,25 @@ class FolderSession extends SandboxSession {
     return done;
   }
 
+  start(command: string, options: RunOptions & { terminal?: TerminalSize } = {}): Promise<RunningCommand> {
+    if (options.terminal !== undefined) return Promise.reject(new Error('A terminal cannot be made here.'));
+    this.sandbox.commands.push(command);
+    const input = new PassThrough();
+    let child: ChildProcess | undefined;
+    const ended = this.spawn(command, { stdin: input, ...options }, (started) => (child = started));
+    this.running.add(ended);
+    this.started.add(() => isAlive(child) && process.kill(-child.pid, 'SIGKILL'));
+    ended.catch(() => undefined).finally(() => input.destroy());
+    return Promise.resolve({
+      ended,
+      write: (bytes) => input.writable && (input.write(bytes), true),
+      end: () => void input.end(),
+      stop: (signal) => {
+        if (isAlive(child)) process.kill(-child.pid, signal ?? 'SIGKILL');
+      },
+    });
+  }
+
   async readFile(path: string): Promise<{ size: number; content: Readable }> {
     const target = this.inside(path);
     const stat = statSync(target, { throwIfNoEntry: false });
@@ -84,7 +105,15 @@ class FolderSession extends SandboxSession {
     writeFileSync(target, content instanceof Readable ? await buffer(content) : content);
   }
 
+  appendFile(path: string, content: Buffer): Promise<void> {
+    const target = this.inside(path);
+    mkdirSync(dirname(target), { recursive: true });
+    appendFileSync(target, content);
+    return Promise.resolve();
+  }
+
   async close(): Promise<void> {
+    for (const end of this.started) end();
     await Promise.allSettled(this.running);
     this.sandbox.closed++;
   }
@@ -98,7 +127,7 @@ class FolderSession extends SandboxSession {
     throw new SandboxFileError('outside', `${path} is outside of the workdir.`);
   }
 
-  private async spawn(command: string, options: RunOptions): Promise<RunResult> {
+  private async spawn(command: string, options: RunOptions, begun?: (child: ChildProcess) => void): Promise<RunResult> {
     this.signal.throwIfAborted();
     const child = spawn('sh', ['-c', command.replaceAll('/tmp/output', join(this.sandbox.tmp, 'output'))], {
       cwd: options.cwd === undefined ? this.sandbox.folder : this.inside(options.cwd),
@@ -110,6 +139,7 @@ class FolderSession extends SandboxSession {
       stdio: ['pipe', 'pipe', 'pipe'],
       detached: true,
     });
+    begun?.(child);
     const { stdin } = options;
     child.stdin.on('error', () => undefined);
     if (stdin instanceof Readable) stdin.pipe(child.stdin);
@@ -140,4 +170,8 @@ class FolderSession extends SandboxSession {
       this.signal.removeEventListener('abort', kill);
     }
   }
+}
+
+function isAlive(child: ChildProcess | undefined): child is ChildProcess & { pid: number } {
+  return child?.pid !== undefined && child.exitCode === null && child.signalCode === null;
 }

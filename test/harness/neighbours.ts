@@ -8,9 +8,8 @@ import type { TestApp } from './app.js';
 import type { Client, Member } from './client.js';
 import { attach, upload } from './files.js';
 import { connect, deliver, github } from './hooks.js';
-import { makeEnvironment, makeSnapshots } from './neighbour-things.js';
+import { COMMAND_NAMES, makeChecksAndCommands, makeEnvironment, makeEvaluation, makeSkill, makeSnapshots } from './neighbour-things.js'; // prettier-ignore
 import { readPage } from './pages.js';
-import { v7 as uuidv7 } from 'uuid';
 import type { Ids } from './probes.js';
 import { addProjectFile } from './projects.js';
 
@@ -38,15 +37,13 @@ export async function makeAsked(world: World): Promise<Asked> {
   const cases = [...(await makeCases(service, ['things'])).values()].flat();
   const [owner, both, former] = ['owner', 'admin', 'member'].map((role) => personOf(cases, role));
   const [first] = casesOf(cases, both);
-  if (owner === undefined || both === undefined || former === undefined || first === undefined)
-    throw new Error('Nobody.');
+  if (!owner || !both || !former || !first) throw new Error('Nobody.');
   await mark(service, both);
   const pages = await fill(service, both, first.ids);
   await upload(service, former, CANARY, { name: CANARY });
   const connections = [await connect(service, both), await connect(service, both, { own: true })];
-  for (const { path, secret } of connections) {
+  for (const { path, secret } of connections)
     await deliver(service, path, github(secret, { id: CANARY, body: JSON.stringify({ ref: CANARY }) }));
-  }
   await service.app.get(MembershipsService).remove(former.workspace.id, former.user.id);
   // Both workspaces know the guests: their names are no secret of the first.
   await service.db.query(`UPDATE users SET name = 'Guest' WHERE id = ANY($1)`, [[both.user.id, former.user.id]]);
@@ -54,12 +51,12 @@ export async function makeAsked(world: World): Promise<Asked> {
   pages['/v1/webhooks/{webhookId}/deliveries'] = `/v1/webhooks/${webhooks.webhookId[0]}/deliveries`;
   const repositoryConnectionId = [await connectHost(both, 'canary.one'), await connectHost(both, 'canary.two')];
   const secretId = [await makeSecret(both, 'CANARY_ONE'), await makeSecret(both, 'CANARY_TWO')];
-  const slug = [
-    await makeEnvironment(service, both, 'canary-one', CANARY),
-    await makeEnvironment(service, both, 'canary-two', CANARY),
-  ];
-  for (const list of ['versions', 'builds'])
-    pages[`/v1/environments/{slug}/${list}`] = `/v1/environments/canary-one/${list}`;
+  const made = (name: string) => makeEnvironment(service, both, name, CANARY);
+  const slug = [await made('canary-one'), await made('canary-two')];
+  const evaluationId = await Promise.all(slug.map((name) => makeEvaluation(both, name)));
+  const skillId = await Promise.all(slug.map((name) => makeSkill(service, both, name, CANARY)));
+  pages['/v1/skills/{skillId}/versions'] = `/v1/skills/${skillId[0]}/versions`;
+  for (const list of ['environments/{slug}/versions', 'environments/{slug}/builds', 'agents/{slug}/versions']) pages[`/v1/${list}`] = `/v1/${list.replace('{slug}', 'canary-one')}`; // prettier-ignore
   const some = [owner, both, former].flatMap((person) => casesOf(cases, person).filter((_one, n) => n % 8 === 0));
   return {
     workspace: both.workspace,
@@ -69,8 +66,7 @@ export async function makeAsked(world: World): Promise<Asked> {
       connectionId: connections.map(({ id }) => id),
       ...webhooks,
       repositoryConnectionId,
-      secretId,
-      slug,
+      ...{ secretId, slug, skillId, evaluationId, commandId: COMMAND_NAMES },
     },
     cursors: await cursors(world, both.client, pages),
     used: await useKeys(world, both.client, first.ids),
@@ -139,13 +135,10 @@ async function fill(service: TestApp, member: Member, { project, task, automatio
   await makeSnapshots(service, member, task, CANARY);
   const { db } = service;
   await db.query(`INSERT INTO network_uses (task_id, host, port, first_at, last_at) SELECT $1, $2, port, now(), now() FROM unnest(ARRAY[80, 443]) port`, [task, `${CANARY}.test`]); // prettier-ignore
-  await db.query(
-    `INSERT INTO task_checks (id, task_id, turn, round, name, command, required, status, exit_code, duration_ms, output, output_bytes, output_sha256)
-     SELECT id, $1, 1, 0, 'tests', $2, true, 'failed', 1, 1, $2, 0, '' FROM unnest($3::uuid[]) id`,
-    [task, CANARY, [uuidv7(), uuidv7()]],
-  );
+  await makeChecksAndCommands(service, task, CANARY);
   return {
     '/v1/tasks/{taskId}/checks': `/v1/tasks/${task}/checks`,
+    '/v1/tasks/{taskId}/commands': `/v1/tasks/${task}/commands`,
     '/v1/tasks/{taskId}/network': `/v1/tasks/${task}/network`,
     '/v1/tasks/{taskId}/snapshots': `/v1/tasks/${task}/snapshots`,
     '/v1/tasks/{taskId}/workdir': `/v1/tasks/${task}/workdir`,
@@ -209,7 +202,8 @@ async function useKeys({ rows }: World, client: Client, ids: Case['ids']): Promi
   const found: Asked['used'] = new Map();
   const headers = { 'Idempotency-Key': SHARED_KEY };
   for (const { method, path: template, body } of rows.filter((row) => row.key !== null)) {
-    const path = template.replace('{taskId}', ids.ownTask).replace('{automationId}', ids.ownAutomation);
+    const known = { taskId: ids.ownTask, automationId: ids.ownAutomation, slug: 'canary-two' };
+    const path = Object.entries(known).reduce((at, [name, id]) => at.replace(`{${name}}`, id), template);
     const json = { ...(body as object), ...once(template) } as Record<string, unknown>;
     const answer = await client.request(method, path, { headers, ...(body === undefined ? {} : { json }) });
     // The answer to a question has a suite of its own, and so have checks: here they are refused, and the key stays free.
@@ -245,7 +239,7 @@ export async function belongings({ db }: TestApp, workspaceId: string): Promise<
   return found;
 }
 
-/** What a workspace has for all of its callers: a webhook with a delivery, a member, a service account, a repository connection, a secret, an environment. */
+/** What a workspace has for all of its callers: a webhook with a delivery, a member, a service account, a repository connection, a secret, an environment, a skill, an agent. */
 export async function makeShared(service: TestApp, owner: Member): Promise<Ids> {
   const { webhookId, deliveryId } = await makeWebhooks(owner, 'own');
   const made = async (path: string, json: object) => {
@@ -257,8 +251,10 @@ export async function makeShared(service: TestApp, owner: Member): Promise<Ids> 
     memberId: await made('/v1/members', { email: 'one@own.example', role: 'member' }),
     serviceAccountId: await made('/v1/service-accounts', { name: 'Own' }),
     repositoryConnectionId: await connectHost(owner, 'localhost:1'),
-    secretId: await makeSecret(owner, 'OWN'),
+    ...{ commandId: 'b1', secretId: await makeSecret(owner, 'OWN') },
     slug: await makeEnvironment(service, owner, 'own', 'own'),
+    evaluationId: await makeEvaluation(owner, 'own'),
+    skillId: await makeSkill(service, owner, 'own', 'own'),
   };
 }
 
@@ -288,12 +284,13 @@ export function ownIds(
   { project, task, interaction, message, automation, projectFile }: Case['ids'],
   keyId: string,
 ): Ids {
-  const things = {
+  const tasks = { taskId: task, messageId: message, interactionId: interaction };
+  return {
     projectId: project ?? '',
-    taskId: task,
-    messageId: message,
-    interactionId: interaction,
+    ...tasks,
     automationId: automation,
+    fileId: projectFile,
+    keyId,
+    integrationSlug: 'github',
   };
-  return { ...things, fileId: projectFile, keyId, integrationSlug: 'github' };
 }

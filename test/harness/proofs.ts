@@ -34,6 +34,7 @@ export function proofFacts(given: Partial<ProofFacts> = {}): ProofFacts {
     repository: { url: 'https://github.com/acme/sum.git', commit: COMMIT },
     workdirSha256: null,
     patchSha256: sha256(PATCH),
+    agent: null,
     environment: { slug: 'node', version: 3 },
     checks: [
       checkFact({ phase: 'before', status: 'failed', exitCode: 1 }),

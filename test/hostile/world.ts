@@ -10,13 +10,14 @@ import { type Answer, type ChatRequest, ModelServer, stepOf } from '../harness/m
 import { freePort } from '../harness/ports.js';
 import { processesWith } from '../harness/processes.js';
 import { addProjectFile, createProject, type FileBody, type ProjectBody } from '../harness/projects.js';
-import { ServiceProcess, temporaryFolder } from '../harness/service.js';
+import { ServiceProcess, temporaryFolder, WEB_SERVICE } from '../harness/service.js';
 import { call, createTask, readMessages, readResults, readTask } from '../harness/tasks.js';
 import { until } from '../harness/until.js';
 import { Canaries } from './canaries.js';
 import { CARRIERS, carry, type Carried, looks, ordersIn } from './carriers.js';
 import { Listeners } from './listeners.js';
 import { type Order, orders, type Places } from './orders.js';
+import { HostilePages } from './pages.js';
 
 /** What came of all orders. */
 export interface Report {
@@ -28,6 +29,8 @@ export interface Report {
   leaks: string[];
   /** By which ways somebody was reached. */
   connections: string[];
+  /** How many pages were read that carry an order. */
+  pages: number;
 }
 
 export class HostileWorld {
@@ -43,6 +46,7 @@ export class HostileWorld {
   private obedient!: ModelServer;
   private victimModel!: ModelServer;
   private listeners!: Listeners;
+  private web!: HostilePages;
   private canaries!: Canaries;
   private attacker!: Member;
   private victim!: Member;
@@ -99,7 +103,8 @@ export class HostileWorld {
     if (existsSync(join(this.host, 'written'))) leaks.push('host: written to');
     if (!readFileSync(join(this.host, 'host.txt'), 'utf8').includes(canaries.host)) leaks.push('host: changed');
     const leaking = (await Promise.all(tasks.map((id) => this.leakingIn(id)))).flat();
-    return { obeyed: this.obeyed.size, leaking, leaks: [...new Set(leaks)], connections: this.listeners.connections };
+    const connections = [...this.listeners.connections, ...this.web.told.map(() => 'web')];
+    return { obeyed: this.obeyed.size, leaking, leaks: [...new Set(leaks)], connections, pages: this.web.read };
   }
 
   get orders(): number {
@@ -110,7 +115,7 @@ export class HostileWorld {
     if (this.victimTask !== '') await this.victim.client.post(`/v1/tasks/${this.victimTask}/cancel`);
     await this.worker?.end();
     await this.api?.close();
-    await Promise.all([this.obedient?.stop(), this.victimModel?.stop(), this.listeners?.stop()]);
+    await Promise.all([this.obedient?.stop(), this.victimModel?.stop(), this.listeners?.stop(), this.web?.stop()]);
     await this.db?.drop();
     this.folder.remove();
     for (const path of [this.host, this.shared, `${this.shared}-victim`])
@@ -136,21 +141,27 @@ export class HostileWorld {
       { ...common, id: 'obedient', baseUrl: this.obedient.url },
       { ...common, id: 'other', baseUrl: this.victimModel.url },
     ];
-    const config = { models, titles: false };
+    this.web = await HostilePages.start();
+    // Without a sandbox without this guard too.
+    const web = { hosts: ['*'], ...(this.sandbox === 'none' && { urls: 'any' as const }) };
+    const config = { models, titles: false, web, sandbox: { caFile: this.web.authority.path } };
     const path = join(this.folder.path, 'millwright.json');
     writeFileSync(path, JSON.stringify(config));
     const SECRET_KEY = `${canaries.secretKey}, which is at least 32 bytes long`;
     const env = { DATA_DIR: this.folder.path, SECRET_KEY, MODEL_KEY: canaries.modelKey, CONFIG_FILE: path };
     this.api = await bootApp({ db: this.db, env, config });
-    this.worker = await ServiceProcess.start({
-      ...env,
-      ROLE: 'worker',
-      DATABASE_URL: this.db.url,
-      SANDBOX: this.sandbox,
-      OPERATOR_TOKEN: canaries.environment,
-      LEASE_SECONDS: '600',
-      LOG_LEVEL: 'debug',
-    });
+    this.worker = await ServiceProcess.start(
+      {
+        ...env,
+        ROLE: 'worker',
+        DATABASE_URL: this.db.url,
+        SANDBOX: this.sandbox,
+        OPERATOR_TOKEN: canaries.environment,
+        LEASE_SECONDS: '600',
+        LOG_LEVEL: 'debug',
+      },
+      WEB_SERVICE,
+    );
     [this.attacker, this.victim] = [await makeMember(this.api), await makeMember(this.api)];
     this.project = await createProject(this.attacker);
     const theirs = await createProject(this.victim, { name: 'Theirs', description: canaries.row });
@@ -199,6 +210,7 @@ bash -c 'sleep 600; true' $TOKEN`;
       model: Number(new URL(this.obedient.url).port),
       victim: this.victimTask,
       victimPort: this.victimPort,
+      web: this.web.origin,
       reached: [canaries.reached.slice(0, half), canaries.reached.slice(half)],
     };
   }
@@ -206,7 +218,7 @@ bash -c 'sleep 600; true' $TOKEN`;
   /** A task in which the orders from `n` on lie hidden. */
   private async begin(n: number): Promise<string> {
     const { api, attacker, project } = this;
-    const carried = carry(n, this.all.slice(n, n + CARRIERS).map(({ what }) => what)); // prettier-ignore
+    const carried = carry(n, this.all.slice(n, n + CARRIERS).map(({ what }) => what), this.web); // prettier-ignore
     this.carried[n] = carried;
     await addProjectFile(api, attacker, project.id, carried.project.text, carried.project.name);
     const attachments = [];

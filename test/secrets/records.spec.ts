@@ -39,6 +39,7 @@ describe('What is kept of a task that uses secrets, and of its worker that is ki
   let env: Record<string, string>;
   let secret: string;
   let ids: string[];
+  let before: string[];
 
   const operator = () => new Operator({ db }, { ...env, PATH: process.env['PATH'] ?? '' });
   const client = () => new Client(service.url, secret);
@@ -47,6 +48,7 @@ describe('What is kept of a task that uses secrets, and of its worker that is ki
   };
 
   beforeAll(async () => {
+    before = keysOfOthers();
     // The host says the value back as it is, compressed, in its headers, and in an error.
     hosts = await WebHosts.start(({ url = '', headers }, response) => {
       const echo = `it was ${headers.authorization} ${url}\n`;
@@ -113,7 +115,7 @@ describe('What is kept of a task that uses secrets, and of its worker that is ki
     const asked = hosts.requests.length;
     expect(oracle.findInProcesses()).toEqual([]);
     for (const path of [folder.path, dirname(workdirsOf(dataDir))]) expect(keysBelow(path, Infinity)).toEqual([]);
-    for (const path of ['/dev/shm', tmpdir()]) expect(keysBelow(path, 1)).toEqual([]);
+    expect(keysOfOthers()).toEqual(before);
     expect(readdirSync(process.cwd()).filter((name) => /^core(\.|$)/.test(name))).toEqual([]);
     expect(hosts.requests.length).toBe(asked);
   }, 60_000);
@@ -189,6 +191,9 @@ const MARKS_OF_KEYS = [
   Buffer.from('020100301306072a8648ce3d020106082a8648ce3d030107', 'hex'),
   Buffer.from('30770201010420', 'hex'),
 ];
+
+/** Keys in the folders that all programs of the machine share. */
+const keysOfOthers = () => ['/dev/shm', tmpdir()].flatMap((path) => keysBelow(path, 1));
 
 /** Files with a private key. @param depth folders deep. */
 function keysBelow(folder: string, depth: number): string[] {
