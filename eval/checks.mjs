@@ -41,20 +41,22 @@ export function writeTree(folder, files) {
   }
 }
 
-/** A program that the checks of these repairs need and this machine lacks; null when there is none. */
+/** A program that these repairs or their checks need and this machine lacks; null when there is none. */
 export function missing(repairs) {
-  const needed = new Set(repairs.flatMap(({ checks }) => checks.map(({ name }) => PROGRAMS[extname(name)][0])));
+  const needed = new Set(
+    repairs.flatMap(({ checks, needs }) => [...checks.map(({ name }) => PROGRAMS[extname(name)][0]), ...needs]),
+  );
   const there = (name) => PROGRAM_PATH.split(':').some((folder) => existsSync(join(folder, name)));
   return [...needed].find((name) => name !== process.execPath && !there(name)) ?? null;
 }
 
 /** Resolves with the names of the checks that do not pass on these files. */
-export async function failing({ checks }, files) {
+export async function failing({ checks, parts }, files) {
   const folder = mkdtempSync(join(tmpdir(), 'millwright-check-'));
   try {
     writeTree(folder, files);
     writeTree(folder, translated(files));
-    writeTree(join(folder, CHECK_FOLDER), new Map(checks.map(({ name, text }) => [name, text])));
+    writeTree(join(folder, CHECK_FOLDER), new Map([...parts, ...checks.map(({ name, text }) => [name, text])]));
     // The checks run as a user without rights where this runs as root, and may write beside the files.
     for (const path of [folder, join(folder, CHECK_FOLDER)]) chmodSync(path, 0o777);
     const failed = [];

@@ -2,6 +2,7 @@
 import { table } from '../bench/figures.mjs';
 import { SetupError } from '../scripts/setup.mjs';
 import { damage, failing, missing } from './checks.mjs';
+import { isFile, readDefinition } from './definition.mjs';
 import { Millwright } from './millwright.mjs';
 import { PlayerServer } from './model-server.mjs';
 import { installPeers, peers } from './peers.mjs';
@@ -10,20 +11,24 @@ import { loadRepairs } from './repairs.mjs';
 import { MILLWRIGHT } from './tools.mjs';
 
 /** Resolves with whether all that must be solved was: every repair of our clean player, or of the real model. */
-export async function evaluate({ names, model, peers: withPeers, manner: manners, json }) {
+export async function evaluate({ names, model, agent: agents = [], peers: withPeers, manner: manners, json }) {
   const repairs = loadRepairs(names);
   const program = missing(repairs);
   if (program !== null) throw new SetupError(`${program} is missing in /usr: name the repairs that do not need it.`);
   const say = json ? () => undefined : (text) => console.log(text);
   const results =
-    model === undefined
-      ? await played(repairs, { manners, withPeers, say })
-      : { [model]: await asked(repairs, model, say) };
+    agents.length > 0
+      ? await byAgents(repairs, agents, model, say)
+      : model === undefined
+        ? await played(repairs, { manners, withPeers, say })
+        : {
+            [model]: await withService({}, (service) => asked(service, repairs, { model }, `The model ${model}`, say)),
+          };
   const sums = Object.entries(results).map(([subject, rows]) => ({ subject, ...sumOf(rows) }));
   say(table('In sum', sums));
   if (json) console.log(JSON.stringify({ at: new Date().toISOString(), node: process.version, results, sums }));
-  const counted = model ?? 'millwright, clean';
-  return (results[counted] ?? []).every(({ solved }) => solved);
+  const counted = agents.length > 0 ? Object.values(results).flat() : (results[model ?? 'millwright, clean'] ?? []);
+  return counted.every(({ solved }) => solved);
 }
 
 /** The player in the place of a model, in each manner: on our service, then on each of the peers. */
@@ -34,7 +39,7 @@ async function played(repairs, { manners, withPeers, say }) {
     const results = await withService({ models: [config] }, async (service) => {
       const subject = { name: 'millwright', tools: MILLWRIGHT, place: (repair) => service.place(repair) };
       return onSubject(
-        { ...subject, make: (repair) => service.make(repair, 'player') },
+        { ...subject, make: (repair) => service.make(repair, { model: 'player' }) },
         { repairs, manners, server, say },
       );
     });
@@ -57,6 +62,7 @@ async function onSubject({ name, tools, place, make }, { repairs, manners, serve
   for (const manner of manners) {
     const rows = [];
     for (const repair of repairs) {
+      if (repair.program !== null && tools.start === undefined) continue;
       const game = server.begin(
         play(repair, tools, place(repair), { sloppy: manner === 'sloppy', number: repair.number }),
       );
@@ -71,25 +77,55 @@ async function onSubject({ name, tools, place, make }, { repairs, manners, serve
   return results;
 }
 
-/** A real model, by the service's own configuration. */
-async function asked(repairs, model, say) {
-  return withService({}, async (service) => {
-    const rows = [];
-    for (const repair of repairs) {
-      const made = await service.make(repair, model);
-      const { steps, inputTokens, cost } = made.usage;
-      rows.push({
-        ...(await judged(repair, { ...made, steps, inputTokens, exact: false })),
-        cost: cost === null ? null : Number(cost.amount),
-      });
+/** Agents of a service that runs already, `slug@version`; or of one that is booted for them, from files with their definitions. */
+async function byAgents(repairs, agents, model, say) {
+  const [file, ...others] = agents.map(isFile);
+  if (others.some((one) => one !== file))
+    throw new SetupError('--agent names files, or agents of a running service: not both.');
+  const opening = file ? () => Millwright.start({}) : () => connected();
+  const definitions = file ? agents.map(readDefinition) : [];
+  return withOpen(opening, async (service) => {
+    const results = {};
+    for (const [n, name] of agents.entries()) {
+      const found = await service.findAgent(
+        file ? await service.makeAgent({ ...definitions[n], slug: `eval-${n + 1}` }) : name,
+      );
+      const by = { ...found, ...(model !== undefined && { model }) };
+      const title = file ? name : found.agent;
+      results[title] = await asked(service, repairs, by, `The agent ${title}`, say);
     }
-    say(table(`The model ${model}`, rows.map(shown)));
-    return rows;
+    return results;
   });
 }
 
-async function withService(options, work) {
-  const opening = Millwright.start(options);
+/** As the command has it. */
+function connected() {
+  const { MILLWRIGHT_URL: url, MILLWRIGHT_API_KEY: key } = process.env;
+  if (url && key) return Millwright.connect(url, key);
+  throw new SetupError(
+    '--agent SLUG@VERSION needs MILLWRIGHT_URL and MILLWRIGHT_API_KEY of a running service; a definition in a file needs none.',
+  );
+}
+
+/** A real model: one that is named, or that of an agent. */
+async function asked(service, repairs, by, title, say) {
+  const rows = [];
+  for (const repair of repairs) {
+    const made = await service.make(repair, by);
+    const { steps, inputTokens, cost } = made.usage;
+    rows.push({
+      ...(await judged(repair, { ...made, steps, inputTokens, exact: false })),
+      cost: cost === null ? null : Number(cost.amount),
+    });
+  }
+  say(table(title, rows.map(shown)));
+  return rows;
+}
+
+const withService = (options, work) => withOpen(() => Millwright.start(options), work);
+
+async function withOpen(open, work) {
+  const opening = Promise.resolve(open());
   const stop = async () => (await opening.catch(() => null))?.stop();
   return andThen(stop, async () => work(await opening));
 }

@@ -1,17 +1,19 @@
-// Has our own service make the repairs: the built program on its embedded PostgreSQL and real sandbox, over HTTP.
+// Has our own service make the repairs, over HTTP: the built program on its embedded PostgreSQL and real sandbox, or one that runs already.
+import { File } from 'node:buffer';
 import { execFileSync } from 'node:child_process';
-import { randomUUID } from 'node:crypto';
 import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { removeReachable } from '../dist/platform/config/reachable.js';
-import { Client } from '../scripts/demo-client.mjs';
+import { setTimeout as delay } from 'node:timers/promises';
+import { Millwright as Client } from '@millwright/sdk';
 import { Service } from '../scripts/demo-service.mjs';
 import { tarGz } from '../scripts/tar.mjs';
 import { readTree, writeTree } from './checks.mjs';
 import { companions } from './repairs.mjs';
 
 const POLL_MS = 50;
+/** One that others use, and that has limits of requests. */
+const POLL_OTHERS_MS = 2_000;
 const FINAL = ['completed', 'failed', 'cancelled'];
 /** A real model takes its time; the player needs seconds. */
 const BUDGET = { maxSteps: 80, maxDurationSeconds: 900 };
@@ -24,6 +26,17 @@ const OWN = ['DATABASE_URL', 'REDIS_URL', 'CONFIG_FILE', 'SANDBOX', 'ROLE', 'PUB
 
 export class Millwright {
   #undo = [];
+  #over = new AbortController();
+  #every = POLL_MS;
+
+  /** A service that runs already. What is made there stays. */
+  static connect(url, key) {
+    const connected = new Millwright();
+    connected.#makeFolder();
+    connected.#use(url, key);
+    connected.#every = POLL_OTHERS_MS;
+    return connected;
+  }
 
   /** `models`: a configuration that takes the place of the operator's; without it the operator's models are asked. */
   static async start({ models }) {
@@ -37,12 +50,21 @@ export class Millwright {
     }
   }
 
-  async #start(models) {
+  #makeFolder() {
     this.folder = mkdtempSync(join(tmpdir(), 'millwright-eval-'));
     this.#undo.push(() => rmSync(this.folder, { recursive: true, force: true }));
+  }
+
+  #use(baseUrl, apiKey) {
+    this.client = new Client({ baseUrl, apiKey });
+  }
+
+  async #start(models) {
+    this.#makeFolder();
     // Under root the database and the sandbox are other users, who have to pass.
     chmodSync(this.folder, 0o711);
     const dataDir = join(this.folder, 'data');
+    const { removeReachable } = await import('../dist/platform/config/reachable.js');
     this.#undo.push(() => removeReachable(dataDir));
     const given =
       models === undefined && process.env.CONFIG_FILE ? readFileSync(process.env.CONFIG_FILE, 'utf8') : '{}';
@@ -57,9 +79,9 @@ export class Millwright {
     await service.start({ ...none, ...own }, () => undefined);
     const who = ['--workspace', 'default', '--user', 'owner@localhost'];
     const { key } = await service.cli('key', 'create', ...who, '--name', 'eval');
-    this.client = new Client(service.url, key.secret);
+    this.#use(service.url, key.secret);
     void service.exited.then((reason) =>
-      this.client.abort(new Error(`The service ended: ${reason}.\n${service.tail()}`)),
+      this.#over.abort(new Error(`The service ended: ${reason}.\n${service.tail()}`)),
     );
   }
 
@@ -82,45 +104,70 @@ export class Millwright {
     return { root: '/workdir', folder: name, unpack: `tar --no-same-owner -xzf ${archive}`, handOver };
   }
 
-  /** Carries out one repair. Resolves with the files that it left, the task's own figures, and why it ended. */
-  async make(repair, model) {
+  /** Makes an agent of a definition. Resolves with what tasks name it by. */
+  async makeAgent(definition) {
+    const { slug, version } = await this.client.agents.create(definition, this.#options);
+    return `${slug}@${version}`;
+  }
+
+  /** The version of an agent that this names, `slug@3`, so that all repairs have the same one. Its own limits hold; without any it has ours. */
+  async findAgent(name) {
+    const [slug, which] = name.split('@');
+    const agent = await this.client.agents.get(slug, this.#options);
+    const version = which === undefined ? agent.version : (agent.channels[which] ?? Number(which));
+    if (!Number.isInteger(version)) throw new Error(`The agent ${slug} has no channel ${which}.`);
+    const { budget } = await this.client.agents.version(slug, version, this.#options);
+    return { agent: `${slug}@${version}`, budget: budget === null ? BUDGET : null };
+  }
+
+  /**
+   * Carries out one repair, with a model or by an agent. Resolves with the files that it left, the task's own figures, and why it ended.
+   * @param {{model?: string, agent?: string, budget?: object | null}} by `budget` null: there is none but the agent's.
+   */
+  async make(repair, { budget = BUDGET, ...by }) {
     const handed = await this.#handOver(repair);
-    const body = { title: 'A repair', content: wording(repair), model, budget: BUDGET, ...handed };
+    const about = { title: 'A repair', tags: ['eval'], metadata: { repair: repair.name } };
+    const body = { ...about, content: wording(repair), ...by, ...(budget && { budget }), ...handed };
     const began = performance.now();
-    const { task } = await this.client.post('/v1/tasks', randomUUID(), body);
+    const task = await this.client.tasks.create(body, this.#options);
     const ended = await this.#end(task.id);
     const wallMs = performance.now() - began;
     const files = await this.#results(repair, ended);
     return { files, wallMs, status: ended.statusReason?.code ?? ended.status, usage: ended.usage };
   }
 
+  get #options() {
+    return { signal: this.#over.signal };
+  }
+
   /** As a user does: single files as they are, a folder as an archive, of a project once for all its tasks. */
   async #handOver(repair) {
     if (repair.handed === 'files') {
-      const uploads = [...repair.files].map(([path, text]) => this.client.upload(path, 'text/plain', text));
-      return { attachments: (await Promise.all(uploads)).map(({ upload }) => ({ uploadId: upload.id })) };
+      const files = [...repair.files].map(([path, text]) => new File([text], path, { type: 'text/plain' }));
+      const uploads = await Promise.all(files.map((file) => this.client.uploads.create(file, this.#options)));
+      return { attachments: uploads.map(({ id }) => ({ uploadId: id })) };
     }
     const folder = join(this.folder, 'handed', repair.name);
     writeTree(folder, new Map([...repair.files, ...companions(repair)]));
     const archive = tarGz(folder, repair.name);
     rmSync(folder, { recursive: true });
-    const file = [`${repair.name}.tar.gz`, 'application/gzip', archive];
+    const file = new File([archive], `${repair.name}.tar.gz`, { type: 'application/gzip' });
     if (repair.handed === 'archive') {
-      const { upload } = await this.client.upload(...file);
-      return { attachments: [{ uploadId: upload.id }] };
+      const { id } = await this.client.uploads.create(file, this.#options);
+      return { attachments: [{ uploadId: id }] };
     }
-    const { project } = await this.client.post('/v1/projects', randomUUID(), { name: repair.name });
-    await this.client.upload(...file, `/v1/projects/${project.id}/files`);
+    const project = await this.client.projects.create({ name: repair.name }, this.#options);
+    await this.client.projects.addFile(project.id, file, this.#options);
     return { projectId: project.id };
   }
 
   async #end(id) {
     for (;;) {
-      const { task } = await this.client.get(`/v1/tasks/${id}`);
+      const task = await this.client.tasks.get(id, this.#options);
       if (FINAL.includes(task.status)) return task;
       // Nobody answers: a task that asks is not solved.
-      if (task.status === 'awaiting_input') await this.client.post(`/v1/tasks/${id}/cancel`, randomUUID(), {});
-      await this.client.pause(POLL_MS);
+      if (task.status === 'awaiting_input') await this.client.tasks.cancel(id, this.#options);
+      await delay(this.#every, undefined, this.#options).catch(() => this.#over.signal.throwIfAborted());
     }
   }
 
@@ -128,11 +175,11 @@ export class Millwright {
   async #results({ name, handed, files }, task) {
     const published = await Promise.all(
       (task.result?.fileIds ?? []).map(async (id) => {
-        const [{ file }, content] = await Promise.all([
-          this.client.get(`/v1/files/${id}`),
-          this.client.bytes(`/v1/files/${id}/content`),
+        const [file, content] = await Promise.all([
+          this.client.files.get(id, this.#options),
+          this.client.files.content(id, this.#options).then((answer) => answer.arrayBuffer()),
         ]);
-        return [file.name, content];
+        return [file.name, Buffer.from(content)];
       }),
     );
     if (handed === 'files') {

@@ -1,6 +1,7 @@
 // A player by rules in the place of a model: it reads, edits, reads again on an error, runs the tests, hands over. It
 // knows what must change and plans nothing, so it measures the tools: what they cost, refuse, forgive and damage.
 import { MISTAKES, asShown, cut, isShown, moved, retabbed } from './mistakes.mjs';
+import { begin, over, waysOf } from './programs.mjs';
 
 const ROUNDS = 3;
 const HUGE_LINES = 40_000;
@@ -15,7 +16,7 @@ export function* play(repair, tools, place, { sloppy, number }) {
   const at = (path) => `${place.folder}/${path}`;
   const paths = [...new Set(repair.changes.map(({ path }) => path))];
   const shown = new Map();
-  const tests = { repair, tools, place, sloppy, huge: sloppy && number % 4 === 0 };
+  const tests = { repair, tools, place, sloppy, huge: sloppy && number % 4 === 0, tries: 0 };
 
   if (place.unpack !== null) yield [tools.bash(place.unpack)];
   // A model that has been told of a folder names it whole, however the tool counts.
@@ -74,8 +75,20 @@ function callOf({ path, oldText, newText }, mistake, { tools, at, shown }) {
   }
 }
 
-/** Runs the visible tests; true when they pass. The sloppy way writes a log to /tmp and reads it in the next step. */
-function* runTests({ repair, tools, place, sloppy, huge }) {
+/** Runs the visible tests, beside their program where they need one; true when they pass. */
+function* runTests(tests) {
+  if (tests.repair.program === null) return yield* runOnce(tests);
+  let passed = false;
+  for (const way of waysOf(tests.sloppy, tests.tries++)) {
+    const id = yield* begin(way, tests);
+    passed = yield* runOnce(tests);
+    yield* over(id, tests);
+  }
+  return passed;
+}
+
+/** The sloppy way writes a log to /tmp and reads it in the next step. */
+function* runOnce({ repair, tools, place, sloppy, huge }) {
   const run = `cd ${place.root}/${place.folder} && ${repair.test}`;
   if (!sloppy) {
     const [result] = yield [tools.bash(`${run}; echo "${TESTS_ENDED} $?"`)];

@@ -20,9 +20,12 @@ export function loadRepairs(names = []) {
 }
 
 /**
- * One repair: `{name, title, problem, handed, test, compiler, files, changes, checks}`. `files`: path → text as the user has
- * it. `changes`: `{path, oldText, newText}` in their order. `checks`: `{name, text, before}`, `before` is what the check says
- * of the files as they are handed over, 'fails' or 'passes'; afterwards all pass.
+ * One repair: `{name, title, problem, handed, test, program, needs, compiler, files, changes, made, checks, parts}`. `files`: path → text as
+ * the user has it. `changes`: `{path, oldText, newText}` in their order. `checks`: `{name, text, before}`, `before` is what the check says
+ * of the files as they are handed over, 'fails' or 'passes'; afterwards all pass. `parts`: name → text of what they share.
+ *
+ * `program` is null, or what has to go on while the test is made: `{command, answers}`, with `answers` one that asks for them in a
+ * terminal. `made`: path → text of what the repaired files make of themselves in a test. `needs`: programs beside those of the checks.
  */
 export function parseRepair(name, text) {
   const lines = text.split('\n');
@@ -34,13 +37,15 @@ export function parseRepair(name, text) {
     )
     .join('\n')
     .trim();
-  const repair = { name, title, problem, files: new Map(), changes: [], checks: [], compiler: false, lineEnds: 'lf' };
+  const lists = { files: new Map(), changes: [], made: new Map(), checks: [], parts: new Map() };
+  const repair = { name, title, problem, ...lists, program: null, needs: [], compiler: false, lineEnds: 'lf' };
   for (const { info, body } of fences(lines)) {
     const [, word, value] = /^\w+ (\w+)(?:=(\S+))?$/.exec(info) ?? [];
     if (word === 'settings') Object.assign(repair, JSON.parse(body));
     else if (word === 'path') repair.files.set(value, body);
     else if (word === 'old') repair.changes.push({ path: value, oldText: body.slice(0, -1) });
     else if (word === 'new') repair.changes.at(-1).newText = body.slice(0, -1);
+    else if (word === 'made' || word === 'part') repair[word === 'made' ? 'made' : 'parts'].set(value, body);
     else if (word === 'fails' || word === 'passes') repair.checks.push({ name: value, text: body, before: word });
     else throw new Error(`${name}: the fence '${info}' is not known.`);
   }
@@ -74,9 +79,9 @@ export function companions({ compiler }) {
   ]);
 }
 
-/** The files with all changes, or with those whose index is in `which`. */
-export function repaired({ files, changes, lineEnds }, which = changes.map((_, index) => index)) {
-  const after = new Map(files);
+/** The files with all changes, or with those whose index is in `which`, and what they make. */
+export function repaired({ files, changes, made, lineEnds }, which = changes.map((_, index) => index)) {
+  const after = new Map([...files, ...made]);
   for (const index of which) {
     const { path, oldText, newText } = changes[index];
     const [from, to] = [oldText, newText].map((text) => (lineEnds === 'crlf' ? text.replaceAll('\n', '\r\n') : text));

@@ -9,11 +9,19 @@ export const MILLWRIGHT = {
   edit: (path, oldText, newText) => call('edit', { path, oldText, newText }),
   glob: (pattern, path) => call('glob', { pattern, ...(path !== null && { path }) }),
   publish: (path) => call('publish', { path }),
+  /** A command that goes on beyond its call. */
+  start: (command, terminal) => call('bash', { command, ...(terminal ? { terminal } : { background: true }) }),
+  running: () => call('bash_output', {}),
+  end: (id) => call('bash_output', { id, waitSeconds: 30 }),
+  type: (id, text, enter = true) => call('bash_input', { id, text, ...(enter && { keys: ['enter'] }) }),
+  stop: (id) => call('bash_stop', { id }),
+  /** The names of commands in a result. */
+  ids: (result) => [...new Set(result.match(/\bb\d+\b/g))],
   /** Each refusal of `edit`, whatever else it says. */
   failed: (result) => /nothing was (changed|done)|not a JSON object|cut off|no file|cannot be/i.test(result),
 };
 
-/** Those of opencode 1.18. */
+/** Those of opencode 1.18; none for commands that go on. */
 export const OPENCODE = {
   bash: (command) => call('bash', { command }),
   read: (filePath) => call('read', { filePath }),
