@@ -61,7 +61,7 @@ export default {
   workerIdleMemoryLimit: '400MB',
   // Jest's own choice is one less than there are cores. The suites wait for others: two on two cores left a quarter of them idle.
   maxWorkers: Math.ceil(availableParallelism() * 1.5),
-  testTimeout: 90_000,
+  testTimeout: 240_000,
   testSequencer: '<rootDir>/test/harness/longest-first.mjs',
   projects: [
     {

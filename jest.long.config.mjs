@@ -26,7 +26,7 @@ const suite = (name) => ({
 export default {
   // They wait more than they compute, and each has several processes: three at a time use up the connections of the server.
   maxWorkers: 2,
-  testTimeout: 90_000,
+  testTimeout: 240_000,
   testSequencer: '<rootDir>/test/harness/longest-first.mjs',
   projects: [
     'e2e',

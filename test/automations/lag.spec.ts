@@ -22,7 +22,7 @@ describe('automations that are due in the same second', () => {
       BEGIN INSERT INTO seen VALUES (NEW.id, NEW.scheduled_at, clock_timestamp()); RETURN NULL; END $$;
       CREATE CONSTRAINT TRIGGER note_run AFTER INSERT ON automation_runs DEFERRABLE INITIALLY DEFERRED
         FOR EACH ROW EXECUTE FUNCTION note_run()`);
-  }, 120_000);
+  });
   afterAll(() => workers?.close());
 
   it(`${COUNT} of them on two workers fire once each`, async () => {
@@ -34,7 +34,7 @@ describe('automations that are due in the same second', () => {
       [owner.workspace.id, owner.user.id, COUNT],
     );
     await until('all to have fired', async () => (await db.query('SELECT 1 FROM seen')).length >= COUNT, {
-      within: 60_000,
+      within: 150_000,
     });
     const late = await db.query<{ ms: number }>(
       `SELECT extract(epoch FROM at - scheduled_at)::float8 * 1000 AS ms FROM seen ORDER BY 1`,
@@ -47,7 +47,7 @@ describe('automations that are due in the same second', () => {
          (SELECT count(*)::int FROM (SELECT 1 FROM automation_runs GROUP BY automation_id HAVING count(*) > 1) t) AS twice`,
     );
     expect(counted).toEqual({ runs: COUNT, tasks: COUNT, twice: 0 });
-  }, 120_000);
+  });
 });
 
 describe('ten thousand automations that are due another day', () => {

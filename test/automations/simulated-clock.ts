@@ -39,6 +39,6 @@ export class SimulatedClock {
       );
       return row?.due === false;
     };
-    await until('all that is due to have fired', nothingDue, { within: 60_000, every: 10 });
+    await until('all that is due to have fired', nothingDue, { within: 150_000, every: 10 });
   }
 }

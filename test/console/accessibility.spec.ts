@@ -60,7 +60,7 @@ describeInBrowser('the console, looked at by axe (WCAG 2.2 AA)', () => {
   beforeAll(async () => {
     world = await makeWorld(service);
     if (SHOTS !== null) mkdirSync(SHOTS, { recursive: true });
-  }, 90_000);
+  });
   afterAll(() => world.close());
 
   // Each theme in a window of its own: text that is not drawn anew keeps the colours of the theme before for a moment.

@@ -129,7 +129,7 @@ describeInBrowser('repositories of automations', () => {
     await save(page).click();
     expect((await shown(page, owner.client)).repository).toBeNull();
     expect(await fact(page, 'Repository').count()).toBe(0);
-  }, 180_000);
+  });
 
   it('are chosen by keyboard alone', async () => {
     const { owner } = await hosts.connected(service);
@@ -216,5 +216,5 @@ describeInBrowser('repositories of automations', () => {
     });
     const facts = (page: Page) => fact(page, 'Changes go to').waitFor();
     await looksWell(browser, at(`/console/automations/${id}`), { facts });
-  }, 120_000);
+  });
 });

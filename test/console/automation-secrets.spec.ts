@@ -97,5 +97,5 @@ describeInBrowser('environment and secrets of an automation in the console', () 
         },
       },
     );
-  }, 120_000);
+  });
 });

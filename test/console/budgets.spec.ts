@@ -31,7 +31,7 @@ describeInBrowser('the console, loaded for the first time', () => {
   let world: World;
   beforeAll(async () => {
     world = await makeWorld(service);
-  }, 90_000);
+  });
   afterAll(() => world.close());
 
   it('takes at most 280 KiB over the wire, and of them 240 KiB of JavaScript and CSS by gzip', async () => {

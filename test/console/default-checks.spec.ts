@@ -145,5 +145,5 @@ describeInBrowser('the checks that a project or an automation has for its tasks,
     };
     await looksWell(browser, at(`/console/projects/${project.id}`), states);
     await looksWell(browser, at(`/console/automations/${automation.id}`), states);
-  }, 120_000);
+  });
 });

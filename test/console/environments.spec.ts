@@ -276,5 +276,5 @@ describeInBrowser('environments in the console', () => {
         },
       },
     );
-  }, 120_000);
+  });
 });

@@ -122,5 +122,5 @@ describeInBrowser('connections in the console', () => {
       },
       disconnecting: (page) => press(page, 'Of the workspace', /^Disconnect/),
     });
-  }, 120_000);
+  });
 });

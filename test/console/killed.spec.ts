@@ -31,7 +31,7 @@ describeInBrowser('the page of a task, while the service is killed', () => {
     const who = ['--workspace', 'default', '--user', 'owner@localhost'];
     const { key } = await new Operator({ db }).json<{ key: { secret: string } }>('key', 'create', ...who);
     secret = key.secret;
-  }, 120_000);
+  });
   afterAll(async () => {
     await service.end();
     await model.server.stop();
@@ -91,5 +91,5 @@ describeInBrowser('the page of a task, while the service is killed', () => {
     expect(await message.inputValue()).toBe('');
     await finished(client, id);
     expect(await page.evaluate('window.isTheSame')).toBe(true);
-  }, 120_000);
+  });
 });

@@ -154,7 +154,7 @@ describeInBrowser('notices in the console', () => {
         'quiet hours': (page) => page.getByLabel('Quiet hours').check(),
       },
     );
-  }, 60_000);
+  });
 
   it('a browser takes them: the service worker shows a push, and a click leads to the task', async () => {
     const member = await makeMember(service);

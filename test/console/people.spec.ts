@@ -295,5 +295,5 @@ describeInBrowser('members and service accounts in the console', () => {
         await page.getByText('ANTHROPIC_API_KEY=').waitFor();
       },
     });
-  }, 180_000);
+  });
 });

@@ -123,5 +123,5 @@ describeInBrowser('connections to hosts of repositories', () => {
         edit: async (page) => page.getByRole('button', { name: /^Edit/ }).click(),
       },
     );
-  }, 120_000);
+  });
 });

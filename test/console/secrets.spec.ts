@@ -249,5 +249,5 @@ describeInBrowser('secrets in the console', () => {
         remove: (page) => page.getByRole('button', { name: 'Delete SHARED' }).click(),
       },
     );
-  }, 120_000);
+  });
 });

@@ -103,5 +103,5 @@ describeInBrowser('a stranger, from the console alone', () => {
     await page.locator('header').getByRole('link', { name: WHOLE }).click();
     await page.getByRole('heading', { name: WHOLE }).waitFor();
     await page.getByText('All three parts are done.').waitFor();
-  }, 90_000);
+  });
 });

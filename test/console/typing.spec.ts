@@ -135,7 +135,7 @@ describeInBrowser('somebody who writes while the page changes', () => {
     } finally {
       await relay.close();
     }
-  }, 150_000);
+  });
 
   it('an answer or a reason keeps it when somebody else was faster, and when something else is asked', async () => {
     const { id } = await sharedTask({ approvals: 'writes' });

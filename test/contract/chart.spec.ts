@@ -74,7 +74,7 @@ if (!go && process.env['CI'] !== 'true') console.warn('The chart is not rendered
         Object.assign(worker?.['volume'] ?? {}, { storageClassName: 'fast' });
         Object.assign(settings ?? {}, { MAX_STREAMS: 5000 });
       });
-    }, 240_000);
+    });
     afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
     it('renders to what its parts are for, with every value on and as it is', () => {
@@ -120,7 +120,7 @@ if (!go && process.env['CI'] !== 'true') console.warn('The chart is not rendered
       const wrong = structuredClone(objects.find(({ kind }) => kind === 'StatefulSet'));
       Object.assign(wrong?.spec?.template?.spec ?? {}, { hostUserss: false });
       expect(unknownFields(wrong === undefined ? [] : [wrong])).toEqual([expect.stringContaining('hostUserss')]);
-    }, 120_000);
+    });
 
     it('runs no container with rights: none is privileged or root, and each has a root that cannot be written to', () => {
       for (const { spec } of all) {
@@ -219,7 +219,7 @@ if (!go && process.env['CI'] !== 'true') console.warn('The chart is not rendered
       } finally {
         await database.drop();
       }
-    }, 120_000);
+    });
 
     it('sets variables that the service knows, and takes secrets by reference', () => {
       const settings = all.find(({ metadata }) => metadata.name === 'acme-settings')?.data ?? {};

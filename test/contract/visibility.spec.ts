@@ -137,7 +137,7 @@ describe('Roles, visibility and ownership (reference §3)', () => {
     world = await World.make({ plans: { paid: { activeAutomations: 100_000 } } });
     casesOf = await makeCases(world.service, RULES.map(([operation, rule]) => title(operation, rule))); // prettier-ignore
     listed = [...(await makeCases(world.service, ['lists'])).values()].flat();
-  }, 120_000);
+  });
   afterAll(() => world.service.close());
 
   it('every operation that names a thing has its rule, every collection its list', () => {

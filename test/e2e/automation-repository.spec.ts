@@ -99,7 +99,7 @@ describe('The repository of an automation (reference §12)', () => {
     expect(tasks.map(({ pullRequest }) => pullRequest?.url)).toEqual(
       [1, 2].map((number) => `https://${github.name}/acme/api/pull/${number}`),
     );
-  }, 180_000);
+  });
 
   it('is shown as given; PATCH replaces it, null clears it, a dry run makes nothing', async () => {
     const url = `https://${github.name.toUpperCase()}/acme/api`;
@@ -177,7 +177,7 @@ describe('The repository of an automation (reference §12)', () => {
     expect((await runs(service.db, automation.id, 4)).at(-1)).toMatchObject({ ...refused, triggerType: 'schedule' });
     expect(await readAutomation(client, automation.id)).toMatchObject({ status: 'active' });
     expect((await change(automation.id, { name: 'Still mine' })).status).toBe(200);
-  }, 180_000);
+  });
 
   it('a task that an event began works on it and pushes as the automation says', async () => {
     const { path, secret } = await connect(service, owner);
@@ -191,5 +191,5 @@ describe('The repository of an automation (reference §12)', () => {
     expect(told.filter(({ name }) => name === 'repository_push')).toEqual([]);
     expect([task.status, task.network?.hosts ?? []]).toEqual(['completed', []]);
     expect(branches(github)).toContain(`millwright/push-${task.id}`);
-  }, 180_000);
+  });
 });

@@ -161,5 +161,5 @@ describe('An environment that a client builds (reference §19, §25)', () => {
       code: 1,
       out: expect.stringMatching(/failed/) as string,
     });
-  }, 60_000);
+  });
 });

@@ -43,10 +43,10 @@ describe('The context of a model (reference §15)', () => {
     const held = () => new Promise<Answer>((resolve) => (release = resolve));
     step = (n) => (n === 40 ? { text: 'Done.' } : n === 30 ? held() : write(n > 30 ? n - 1 : n));
     const { id } = await createTask(client, { content: 'Write files.' });
-    await until('the request that is held', () => steps === 31, { within: 60_000 });
+    await until('the request that is held', () => steps === 31, { within: 150_000 });
     const late = release;
     await service.db.query(`UPDATE runs SET lease_until = now() - interval '1 second' WHERE task_id = $1`, [id]);
-    await until('the request of the worker that takes over', () => steps >= 32, { within: 60_000 });
+    await until('the request of the worker that takes over', () => steps >= 32, { within: 150_000 });
     late({ text: 'Too late.' });
     release(write(30));
 
@@ -77,7 +77,7 @@ describe('The context of a model (reference §15)', () => {
     expect(ledger).toEqual({ calls: 40 + summaries.length, turns: 1 });
     const watch = new EventWatch(service, client);
     await watch.events(id);
-  }, 120_000);
+  });
 
   it('that was too short for a task does not end it: a further message goes on', async () => {
     step = () => ({ text: 'Read.' });
@@ -89,10 +89,10 @@ describe('The context of a model (reference §15)', () => {
     });
     model.window = WINDOW;
     await member.client.post(`/v1/tasks/${id}/messages`, { content: `Go on. ${'z'.repeat(150_000)}` });
-    await until('the model to be asked', () => steps > 0, { within: 60_000 });
+    await until('the model to be asked', () => steps > 0, { within: 150_000 });
     expect(await finished(member.client, id)).toMatchObject({ status: 'completed', result: { text: 'Read.' } });
     expect(JSON.stringify(model.steps.at(-1))).toMatch(/Begin\..*Go on\. z+.*characters left out/s);
-  }, 120_000);
+  });
 
   it('of a provider that counts nothing is not on record as short: it is guessed', async () => {
     const contextOf = async (usage?: Answer['usage']) => {
@@ -104,5 +104,5 @@ describe('The context of a model (reference §15)', () => {
     };
     expect(await contextOf({ input: 0, output: 7 })).toEqual({ tokens: null });
     expect(await contextOf({ input: 5, output: 7 })).toEqual({ tokens: 12 });
-  }, 120_000);
+  });
 });

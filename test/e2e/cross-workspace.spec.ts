@@ -98,7 +98,7 @@ describe('What another workspace has (reference §1, §3)', () => {
     const { userId: _known, ...ids } = asked.ids;
     secrets = [CANARY, ...Object.values(ids).flat()];
     before = await belongings(world.service, asked.workspace.id);
-  }, 120_000);
+  });
   afterAll(() => world.service.close());
 
   it('callers are of every role, as people and as service accounts, and people of both workspaces', () => {

@@ -84,7 +84,7 @@ describe('Cursors (reference §11)', () => {
     }
     const all = given.length * (given.length - 1);
     expect([pairs <= all, pairs > (all / ONE_IN) * 0.9]).toEqual([true, true]);
-  }, 120_000);
+  });
 
   it('it belongs to the user, not to the credential, and the limit may change', async () => {
     const second = await service.app

@@ -53,7 +53,7 @@ describe('doctor on a service that is as it should be (reference §16)', () => {
     const db = { url: postgres.url, query: postgres.query.bind(postgres) as never, drop: () => Promise.resolve() };
     service = await bootWorker({ db, env: shared });
     env = { ...shared, PORT: new URL(service.url).port, DATA_DIR: service.app.get(DataDir).path };
-  }, 120_000);
+  });
   afterAll(async () => {
     await service.close();
     await Promise.all([postgres.stop(), models.stop()]);
@@ -100,7 +100,7 @@ describe('doctor on a service that is as it should be (reference §16)', () => {
     for (const one of text.split('\n')) expect(one).toMatch(/^[✔!✖] /);
     expect(process.exitCode ?? 0).toBe(0);
     expectNoSecret(text, env);
-  }, 120_000);
+  });
 
   it('removes what a killed trial of the sandbox has left', async () => {
     const left = join(env['DATA_DIR'] ?? '', `doctor.${hostname().replaceAll('.', '-')}.999999999.0`);
@@ -156,7 +156,7 @@ describeWithRedis('doctor and Redis', () => {
     expect(await look()).toMatchObject(FAIL);
     await redis.kill();
     expect(await look()).toMatchObject({ ...FAIL, detail: expect.stringContaining('ECONNREFUSED') });
-  }, 120_000);
+  });
 });
 
 describe('doctor and the embedded database', () => {

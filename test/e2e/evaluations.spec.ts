@@ -65,7 +65,7 @@ describe('Evaluations (reference §27.5)', () => {
     expect(task).toMatchObject({ agent: { slug: 'reviewer', version: 1 }, metadata: { evaluation: id, case: '0' } });
     const { body } = await owner.client.get<{ tasks: object[] }>(`/v1/tasks?metadata.evaluation=${id}`);
     expect(body.tasks).toHaveLength(8);
-  }, 60_000);
+  });
 
   it('do a task anew as it began: its first message with what was attached, its checks and environment', async () => {
     const { id: uploadId } = await upload(service, owner, 'the bytes', { name: 'data.txt' });
@@ -86,7 +86,7 @@ describe('Evaluations (reference §27.5)', () => {
     expect(await readTask(owner.client, again)).toMatchObject({ title: 'Look at the data.' });
     const sent = server.requests.filter(({ sent }) => sent.includes('attachments/data.txt'));
     expect(sent.length).toBeGreaterThanOrEqual(3);
-  }, 60_000);
+  });
 
   it.each<[object, number, string]>([
     [{ cases: [{ content: 'x' }] }, 400, 'versions'],

@@ -54,5 +54,5 @@ describe('A fork of a long conversation (reference §5)', () => {
       JOIN tool_invocations v ON v.message_id = a.id JOIN tool_invocations w ON w.message_id = b.id AND w.tool_call_id = v.tool_call_id
       WHERE a.task_id = $1 AND b.task_id = $2 AND a.id <> b.id`;
     expect(await service.db.query(alike, [id, long.made.id])).toEqual([{ n: MANY + 1 }]);
-  }, 120_000);
+  });
 });

@@ -60,14 +60,14 @@ describe('The bodies of deliveries (reference §13)', () => {
     const more = await deliver<ErrorBody>(service, path, github(secret, { body: bodyOf(25 * MIB + 1) }));
     expect([more.status, more.body.error.code]).toEqual([413, 'too_large']);
     expect(more.body.error.message).toContain('25 MiB');
-  }, 120_000);
+  });
 
   it('of unknown length it is refused at the first byte that is too many', async () => {
     const sent = begin(connection.path, { 'Transfer-Encoding': 'chunked' });
     sent.write(Buffer.alloc(25 * MIB + 1));
     expect(await answer(sent)).toMatchObject({ status: 413, body: { error: { code: 'too_large' } } });
     sent.destroy();
-  }, 120_000);
+  });
 
   it('under an id that is none nothing is read; else the answer waits for the body', async () => {
     const known = begin(`/hooks/${uuidv7()}`, { 'Content-Length': 2 });
@@ -128,7 +128,7 @@ describe('The bodies of deliveries (reference §13)', () => {
     expect(held()).toBe(39 * MIB);
     for (const sent of slow) sent.destroy();
     await until('all of it to be forgotten', () => held() === 0);
-  }, 120_000);
+  });
 
   it('beyond 64 MiB in memory it is one of the connection that has the most', async () => {
     const many = uuidv7();
@@ -145,7 +145,7 @@ describe('The bodies of deliveries (reference §13)', () => {
     expect(held()).toBe(48 * MIB);
     for (const sent of parts) sent.destroy();
     await until('all of it to be forgotten', () => held() === 0);
-  }, 120_000);
+  });
 
   slowIt(
     'while 256 MiB of a connection wait for their runs one more is 503; others are taken',

@@ -149,7 +149,7 @@ describe('DATA_DIR, secret and database know that they are of one installation (
     } finally {
       await old.drop();
     }
-  }, 60_000);
+  });
 
   it('adopt makes DATA_DIR the one of the installation, says what is lost, and is in the log of the installation', async () => {
     const { mark = '' } = (await row()) ?? {};

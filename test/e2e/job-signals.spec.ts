@@ -26,7 +26,7 @@ function signals(redisUrl: () => string | null): void {
     worker = await bootWorker({ db: api.db, env, imports: [HeldJobs] });
     other = await bootWorker({ db: api.db, env: { ...env, ROLE: 'worker' }, imports: [HeldJobs] });
     for (const app of [worker, other]) stopLooking(app);
-  }, 120_000);
+  });
   afterAll(async () => {
     await other.close();
     await worker.close();

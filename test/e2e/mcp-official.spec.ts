@@ -35,7 +35,10 @@ describe('The servers that the protocol brings (reference §28)', () => {
       tool('mcp__memory__search_nodes', { query: 'wheel' }),
     ].join('\n\n');
     const mcpServers = ['everything', 'files', 'memory'];
-    const task = await finished(client, (await createTask(client, { content, model: 'runbook', mcpServers })).id);
+    const send = async () => finished(client, (await createTask(client, { content, model: 'runbook', mcpServers })).id);
+    let task = await send();
+    // Three programs of Node begin at once, and each has 10 s to answer: a busy machine may need another turn.
+    for (let again = 0; again < 3 && task.statusReason?.code === 'mcp_unavailable'; again++) task = await send();
     expect(task).toMatchObject({ status: 'completed', statusReason: null, usage: { toolCalls: 5 } });
     expect(task.result?.text).toContain('It has a wheel.');
   });

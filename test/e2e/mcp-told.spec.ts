@@ -33,7 +33,7 @@ describe('What is told of POST /mcp (reference §29, §16)', () => {
     member = await makeMember(service);
     taskId = (await createTask(member.client, { content: 'x' })).id;
     mcp = new McpClient(running.url, member.key.secret);
-  }, 60_000);
+  });
   afterAll(async () => {
     await running.end('SIGKILL');
     folder.remove();

@@ -23,7 +23,7 @@ describe('The trace of a call (reference §29, §16)', () => {
       ROLE: 'api',
       OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
     });
-  }, 60_000);
+  });
   afterAll(async () => {
     await running.end('SIGKILL');
     await collector.stop();

@@ -46,7 +46,7 @@ describe('What another workspace has, asked for through MCP (reference §29, §3
     const { userId: _known, ...ids } = asked.ids;
     secrets = [CANARY, ...Object.values(ids).flat()];
     before = await belongings(world.service, asked.workspace.id);
-  }, 120_000);
+  });
   afterAll(() => world.service.close());
 
   const theirs = (kind: string): string[] => {

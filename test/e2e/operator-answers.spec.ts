@@ -158,5 +158,5 @@ describe('A wrong DATA_DIR, without DATABASE_URL (reference §16)', () => {
     await operator.json('workspace', 'create', '--name', 'First');
     const { workspaces } = await operator.json<{ workspaces: object[] }>('workspace', 'list');
     expect(workspaces).toMatchObject([{ slug: 'first' }]);
-  }, 120_000);
+  });
 });

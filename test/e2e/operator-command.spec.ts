@@ -193,7 +193,7 @@ describe('The operator command (reference §16)', () => {
       expect(out.trim().split('\n')).toHaveLength(1);
       const { key } = JSON.parse(out) as { key: { secret: string } };
       expect((await new Client(service.url, key.secret).get('/v1/auth/context')).status).toBe(200);
-    }, 120_000);
+    });
     slowIt('what cannot be done ends with 1 and says why on standard error', async () => {
       const { code, out, err } = await operator.spawn('key', 'list', '--workspace', 'nowhere', '--json');
       expect(err).toMatch(/^There is no workspace 'nowhere'.*\n$/);

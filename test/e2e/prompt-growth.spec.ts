@@ -69,17 +69,17 @@ describe('What a model was once sent it is sent again, byte for byte (reference 
       const interactionId = asked?.id;
       expect(asked?.type).toBe('choice');
       await client.post(`/v1/tasks/${id}/interaction`, { interactionId, optionIds: ['2'] });
-      await until('the request that is held', () => provider.requests.length === 4, { within: 30_000 });
+      await until('the request that is held', () => provider.requests.length === 4, { within: 150_000 });
       const late = release;
       await service.db.query(`UPDATE runs SET lease_until = now() - interval '1 second' WHERE task_id = $1`, [id]);
       await until('the request of the worker that takes over', () => provider.requests.length === 5, {
-        within: 30_000,
+        within: 150_000,
       });
       late({ text: 'Too late.' });
       release(call('glob', '{"pattern": "*"}'));
       expect(await finished(client, id)).toMatchObject({ status: 'completed', result: { text: 'Done.' } });
       await client.post(`/v1/tasks/${id}/messages`, { content: 'Once more.' });
-      await until('the second turn to end', () => provider.requests.length === 9, { within: 30_000 });
+      await until('the second turn to end', () => provider.requests.length === 9, { within: 150_000 });
       expect(await finished(client, id)).toMatchObject({ status: 'completed', result: { text: 'Done again.' } });
 
       expect((await readResults(client, id)).map(({ name }) => name)).toEqual([

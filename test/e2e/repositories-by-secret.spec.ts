@@ -76,7 +76,7 @@ describe('An entry of `repositories` that names a secret (reference §16, §24)'
     const moved = { host: '127.0.0.1', port: 443, place: { header: 'Authorization', form: 'basic' } };
     const answer = await owner.client.patch<ErrorBody>(`${SECRETS}/${secret.id}`, { bindings: [moved] });
     expect([answer.status, answer.body.error.code]).toEqual([400, 'host_not_allowed']);
-  }, 60_000);
+  });
 
   it('gives a workspace without the secret no access, nor one whose secret has another scope', async () => {
     const owner = await ownerOf('second');
@@ -97,5 +97,5 @@ describe('An entry of `repositories` that names a secret (reference §16, §24)'
     expect((await run(owner, 'millwright/three')).status).toBe('completed');
     await owner.client.delete(`${SECRETS}/${id}`);
     expect(await refused(owner)).toEqual(REFUSED);
-  }, 90_000);
+  });
 });

@@ -169,7 +169,7 @@ describe('Repositories that a workspace may use (reference §15)', () => {
       expect(Date.now() - begun).toBeLessThan(8000);
     }
     for (const response of held) response.destroy();
-  }, 60_000);
+  });
 
   it('are left out when the host takes the credential no more, and those that tasks use stay', async () => {
     const fresh = await service.app.get(WorkspacesService).create({ name: 'F', slug: 'f', plan: 'paid' });

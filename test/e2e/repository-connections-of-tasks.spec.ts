@@ -150,7 +150,7 @@ describe('Repository connections of tasks (reference §15)', () => {
     github.tokenLife = 200_000;
     for (let n = 0; n < 2; n++) expect((await run(owner, { url: github.url('acme/web') })).status).toBe('completed');
     expect(made()).toBe(before + 4);
-  }, 180_000);
+  });
 
   it('of a GitHub App: a pull request is opened as the App, with a token for its repository alone', async () => {
     const { owner } = await newWorkspace();
@@ -159,7 +159,7 @@ describe('Repository connections of tasks (reference §15)', () => {
     const { status, pullRequest } = await run(owner, { url: github.url('acme/web'), push }, edit('x'), DONE);
     expect([status, pullRequest?.url]).toEqual(['completed', expect.stringContaining('/acme/web/pull/')]);
     expect(github.pullRequests.filter(({ title }) => title === 'By the App')).toHaveLength(1);
-  }, 120_000);
+  });
 
   it('say in the task what to do when a repository cannot be read', async () => {
     const { owner } = await newWorkspace();
@@ -191,7 +191,7 @@ describe('Repository connections of tasks (reference §15)', () => {
     );
     await owner.client.delete(`${PATH}/${connection.id}`);
     expect(await told(owner, { url })).toContain('that everybody may read');
-  }, 120_000);
+  });
 
   it('fail when the host refuses the credential, and are ready again when it takes it', async () => {
     const { owner } = await newWorkspace();
@@ -226,7 +226,7 @@ describe('Repository connections of tasks (reference §15)', () => {
     });
     expect(rotated.body.connection).toMatchObject({ status: 'ready', account: null });
     expect((await test(owner.client, connection)).account).toBe('ada');
-  }, 120_000);
+  });
 
   it('of an App that is suspended or knows no such repository say so', async () => {
     const { owner } = await newWorkspace();
@@ -244,7 +244,7 @@ describe('Repository connections of tasks (reference §15)', () => {
     const privateKey = other.export({ type: 'pkcs8', format: 'pem' }).toString();
     await owner.client.patch(`${PATH}/${connection.id}`, { privateKey });
     expect((await test(owner.client, connection)).lastError).toContain('do not belong together');
-  }, 120_000);
+  });
 
   it('allow the branches that they name, and no others', async () => {
     const { owner } = await newWorkspace();
@@ -262,5 +262,5 @@ describe('Repository connections of tasks (reference §15)', () => {
     expect((await owner.client.post('/v1/tasks', { content: 'Go', repository: deep })).status).toBe(400);
     await create(owner.client, { host: gitlab.name, token: TOKENS.gitlab, paths: ['acme/**'] });
     expect((await run(owner, deep, edit('x'), DONE)).repository?.push?.url).toEqual(expect.any(String));
-  }, 120_000);
+  });
 });

@@ -233,7 +233,7 @@ slowDescribe('The cap holds across worker processes (reference §5)', () => {
     };
     api = await bootApp({ db, env: shared });
     env = { ...shared, ROLE: 'worker' };
-  }, 120_000);
+  });
   afterAll(async () => {
     for (const worker of workers) await worker.end();
     await api.close();
@@ -256,7 +256,7 @@ slowDescribe('The cap holds across worker processes (reference §5)', () => {
     await until('all tasks to be completed', () => allCompleted(db), { within: 120_000, every: 100 });
     expect(await mostRunning(db, free.workspace.id)).toBe(2);
     expect(await mostRunning(db, paid.workspace.id)).toBe(7);
-  }, 180_000);
+  });
 });
 
 async function allCompleted(db: TestDatabase): Promise<boolean> {

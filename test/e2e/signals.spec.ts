@@ -124,7 +124,7 @@ function workers(places: number): void {
     // Nothing but signals brings work to this one.
     const intervals = other.app.get(SchedulerRegistry, { strict: false });
     for (const name of intervals.getIntervals()) intervals.deleteInterval(name);
-  }, 120_000);
+  });
   afterAll(async () => {
     await other.close();
     await full.close();
@@ -135,7 +135,7 @@ function workers(places: number): void {
   it('a task whose signal comes to that one is brought to the other', async () => {
     // Bull takes turns.
     for (let n = 0; n < 6; n++) expect(await runTask(client, 'Brought.')).toMatchObject({ status: 'completed' });
-  }, 120_000);
+  });
 }
 
 describe('Without Redis work is signalled through PostgreSQL', () => {
@@ -173,7 +173,7 @@ describe('Without Redis work is signalled through PostgreSQL', () => {
     await until('the worker to have let go', () => model.openRequests === 0, { within: 2000 });
     expect(await worker.end()).toBe(0);
     await api.close();
-  }, 120_000);
+  });
 
   slowIt('what else is sent on the channel is ignored by every process, and the next cancel still arrives', async () => {
     const env = {

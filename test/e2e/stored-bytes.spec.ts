@@ -108,7 +108,7 @@ describe('Stored bytes (reference §7, §14)', () => {
       const result = await lastResult(call('grow', {}));
       expect(result).toMatchObject({ status: 'error', error: expect.stringMatching(/at most 1048576 bytes/) });
       expect(await storedFiles(service)).toEqual(before);
-    }, 120_000);
+    });
   });
 
   describe('storageBytes of the plan', () => {

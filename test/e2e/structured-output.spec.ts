@@ -126,10 +126,10 @@ describe('Tasks that ask for JSON (reference §4, §15)', () => {
       const glob = { text: 'I look.', calls: [{ name: 'glob', arguments: '{"pattern": "*"}' }] };
       answers = [glob, { text: `Here it is:\n\n\`\`\`json\n{"n": "3"}\n\`\`\`` }, held, held];
       const { id } = await made(client, { content: 'Count.', model });
-      await until('the request that mends', () => provider.requests.length === 3, { within: 30_000 });
+      await until('the request that mends', () => provider.requests.length === 3, { within: 150_000 });
       const late = release;
       await service.db.query(`UPDATE runs SET lease_until = now() - interval '1 second' WHERE task_id = $1`, [id]);
-      await until('that of the worker that takes over', () => provider.requests.length === 4, { within: 30_000 });
+      await until('that of the worker that takes over', () => provider.requests.length === 4, { within: 150_000 });
       late({ text: GOOD });
       release({ text: `\`\`\`json\n${GOOD}\n\`\`\`` });
       expect(await ended(id)).toMatchObject({ status: 'completed', result: { output: VALUE } });

@@ -236,7 +236,7 @@ slowDescribe('A task that is deleted while its worker is dead (reference §5)', 
       await model.stop();
       folder.remove();
     }
-  }, 120_000);
+  });
 });
 
 slowDescribe('The workdirs of deleted tasks (reference §5)', () => {

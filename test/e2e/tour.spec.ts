@@ -78,7 +78,7 @@ function installed(...programs: string[]): boolean {
       'sorted after: passed, exit code 0',
     ];
     expect(lines.slice(-8)).toEqual([expect.any(String), 'a', 'b', 'queued', 'cancelled', ...checked]);
-  }, 120_000);
+  });
 
   slowIt('the SDK: its program shows the events, answers and prints the file', async () => {
     const lines = await pasted(first() + tour('A tour with the SDK'));

@@ -84,7 +84,7 @@ describe('The transparency policy on the history of real runs (reference §6)', 
     await finished(member.client, taskId);
     await member.client.post(`/v1/tasks/${taskId}/messages`, { content });
     expect(await finished(member.client, taskId)).toMatchObject({ status: 'completed', statusReason: null });
-  }, 120_000);
+  });
   afterAll(async () => {
     await model.stop();
     await db.drop();

@@ -30,7 +30,7 @@ describe('Two processes that send', () => {
     first = await bootWorker({ env: HERE, override });
     second = await bootWorker({ env: HERE, override, db: first.db });
     owner = await makeMember(first, { role: 'owner' });
-  }, 60_000);
+  });
   afterAll(async () => {
     await second.close();
     await first.close();

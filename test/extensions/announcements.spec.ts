@@ -22,7 +22,7 @@ describe('An extension with work in the background (docs/seams.md)', () => {
     await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve));
     const url = `http://127.0.0.1:${(other.address() as AddressInfo).port}/`;
     service = await bootWorker({ extensions: [ANNOUNCEMENTS], config: { extensions: { announcements: { url } } } });
-  }, 120_000);
+  });
   afterAll(async () => {
     await service.close();
     other.closeAllConnections();

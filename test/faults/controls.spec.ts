@@ -111,11 +111,11 @@ async function lateWrites(mutation: Mutation): Promise<Violation[]> {
   try {
     await send(world, load);
     // More than the other worker has places for: the first one has some.
-    await until('the runs to be under way', running(20), { within: 60_000 });
+    await until('the runs to be under way', running(20), { within: 150_000 });
     network.hold();
     // Claimed is epoch 1, recovered 2, claimed again 3.
     const written = 'SELECT FROM messages m WHERE m.task_id = r.task_id AND m.created_at > r.claimed_at';
-    await until('another worker to write', running(4, `epoch >= 3 AND EXISTS (${written})`), { within: 60_000 });
+    await until('another worker to write', running(4, `epoch >= 3 AND EXISTS (${written})`), { within: 150_000 });
     network.release();
     await settled(db, 'late');
     return violations(load, await readHistory(db, world, 'late'));

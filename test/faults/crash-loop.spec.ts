@@ -28,13 +28,13 @@ describeWithRedis(
       relay = await lossyRelay(redis.url, LOST, random);
       const options = { databaseUrl: db.url, redisUrl: redis.url, ringUrl: relay.url, leaseSeconds: LEASE_SECONDS };
       world = await World.start(options);
-    }, 120_000);
+    });
     afterAll(async () => {
       await world.close();
       await relay.close();
       await redis.stop();
       await db.drop();
-    }, 60_000);
+    });
 
     it(`of at least ${TASKS} accepted tasks none is lost, and no step is lost, doubled or in a wrong place`, async () => {
       const { load, accepted, happened, seconds } = await underMishaps(db, world, {

@@ -20,11 +20,11 @@ describe(`PostgreSQL is killed and started again ${RESTARTS} times: seed ${SEED}
   beforeAll(async () => {
     database = await PostgresServer.start();
     world = await World.start({ databaseUrl: database.url, workers: 2, leaseSeconds: 2 });
-  }, 180_000);
+  });
   afterAll(async () => {
     await world.close();
     await database.stop();
-  }, 60_000);
+  });
 
   it('nothing that was acknowledged is lost, no step is doubled, work goes on by itself, and what is refused is 503', async () => {
     const random = numbers(SEED);

@@ -93,7 +93,7 @@ export class KeyedWrites {
       const clients = Array.from({ length: CLIENTS }, (_, place) => this.sendUntilCut(url, place));
       // The first requests of a process take the longest; all of them would be cut before they have done anything.
       const begun = outcome.keys;
-      await until('a client to be answered', () => outcome.keys > begun, { within: 60_000, every: 5 });
+      await until('a client to be answered', () => outcome.keys > begun, { within: 150_000, every: 5 });
       await wait(random() * 300);
       await current.end('SIGKILL');
       outcome.kills++;

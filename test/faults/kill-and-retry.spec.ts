@@ -16,7 +16,7 @@ describe(`A process killed between claim and answer, seed ${SEED} (reference §8
 
   beforeAll(async () => {
     writes = await KeyedWrites.start(QUESTIONS);
-  }, 120_000);
+  });
   afterAll(() => writes.close(), 60_000);
 
   it('a client that retries until it succeeds gets one effect for each key', async () => {

@@ -29,13 +29,13 @@ function stopping(withRedis: boolean): void {
     const options = { databaseUrl: db.url, dist: mutant.dist, workers: 1 };
     world = await World.start(redis === null ? options : { ...options, redisUrl: redis.url });
     await recordHandedBack(db);
-  }, 120_000);
+  });
   afterAll(async () => {
     await world.close();
     await redis?.stop();
     await db.drop();
     mutant.remove();
-  }, 60_000);
+  });
 
   it('ends within 10 s with code 0, and another has its runs within a second of their hand-back', async () => {
     const client = new Client(world.api.url, world.secret);
@@ -50,7 +50,7 @@ function stopping(withRedis: boolean): void {
       // Started only now, so that all of them are with the one that is to stop.
       await world.startWorker(stop + 1);
       const [first, second] = world.workers.slice(-2) as [ServiceProcess, ServiceProcess];
-      await until('the other worker to be up', () => world.isUp(second), { within: 60_000 });
+      await until('the other worker to be up', () => world.isUp(second), { within: 150_000 });
       world.model.script = () => ({ text: 'Went on.' });
       const asked = Date.now();
       expect(await first.end('SIGTERM')).toBe(0);

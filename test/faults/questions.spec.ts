@@ -12,11 +12,11 @@ describe('A question when every process dies (reference §4)', () => {
   beforeAll(async () => {
     db = await createDatabase();
     world = await World.start({ databaseUrl: db.url, workers: 1, leaseSeconds: 2 });
-  }, 120_000);
+  });
   afterAll(async () => {
     await world.close();
     await db.drop();
-  }, 60_000);
+  });
 
   it('is still asked afterwards; of two answers at two processes one is taken, and later ones are stale', async () => {
     const { id } = await createTask(clientOf(world.api.url), { content: QUESTION, model: 'runbook' });
@@ -47,7 +47,7 @@ describe('A question when every process dies (reference §4)', () => {
     const { numbers, messages } = await readTold(db, world.api.url, id);
     expect(numbers).toEqual(numbers.map((_, index) => index + 1));
     expect(messages).toEqual(await readMessages(first, id));
-  }, 120_000);
+  });
 
   function clientOf(url: string): Client {
     return new Client(url, world.secret);

@@ -23,16 +23,16 @@ describeWithRedis('With Redis, in the quiet', () => {
   beforeAll(async () => {
     [db, redis] = await Promise.all([createDatabase(), RedisServer.start()]);
     world = await World.start({ databaseUrl: db.url, redisUrl: redis.url });
-  }, 120_000);
+  });
   afterAll(async () => {
     await world.close();
     await redis.stop();
     await db.drop();
-  }, 60_000);
+  });
 
   it('a queued task runs within 25 ms, half of the time', async () => {
     expect(await medianStart(db, world)).toBeLessThanOrEqual(25 * WIDER);
-  }, 120_000);
+  });
 
   it(`tasks of five steps are done${LONG ? ', 100 in a second' : ''}`, async () => {
     const load = orders('quiet', TASKS);
@@ -52,15 +52,15 @@ describe('Without Redis, in the quiet', () => {
   beforeAll(async () => {
     db = await createDatabase();
     world = await World.start({ databaseUrl: db.url, workers: 1 });
-  }, 120_000);
+  });
   afterAll(async () => {
     await world.close();
     await db.drop();
-  }, 60_000);
+  });
 
   it('a queued task runs within 40 ms, half of the time', async () => {
     expect(await medianStart(db, world)).toBeLessThanOrEqual(40 * WIDER);
-  }, 120_000);
+  });
 });
 
 /** From `queued` to `running` on an otherwise idle system, in milliseconds. */

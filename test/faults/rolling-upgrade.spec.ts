@@ -36,7 +36,7 @@ if (!known) report(`skipped: the history of this checkout does not have ${EARLIE
     await world?.close();
     await database?.stop();
     earlier?.remove();
-  }, 60_000);
+  });
 
   it('old and new processes serve and work side by side on one database: no request fails, nothing is lost, no step is doubled', async () => {
     const before = earlier?.dist ?? '';

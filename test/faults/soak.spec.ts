@@ -51,12 +51,12 @@ const MAY_GROW: Sample = { memory: 60, descriptors: 12, connections: 6, redisKey
   beforeAll(async () => {
     [db, redis] = await Promise.all([createDatabase(), RedisServer.start()]);
     world = await World.start({ databaseUrl: db.url, redisUrl: redis.url, workers: 2 });
-  }, 120_000);
+  });
   afterAll(async () => {
     await world.close();
     await redis.stop();
     await db.drop();
-  }, 60_000);
+  });
 
   it('memory, descriptors, connections, keys in Redis and dead rows stay flat', async () => {
     const load = orders('soak', Math.ceil((MINUTES * 60_000) / EVERY_MS) * BATCH);

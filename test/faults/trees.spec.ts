@@ -62,11 +62,11 @@ describe.each(SCENES)(
     beforeAll(async () => {
       db = await createDatabase();
       world = await World.start({ databaseUrl: db.url, workers: 2, leaseSeconds: 2, runningTasks });
-    }, 180_000);
+    });
     afterAll(async () => {
       await world.close();
       await db.drop();
-    }, 60_000);
+    });
 
     const tree = () => {
       const inner = delegate(part('D', [bash('echo d')]), part('E'));

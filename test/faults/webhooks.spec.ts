@@ -62,7 +62,7 @@ describe('Deliveries of webhooks under kill -9', () => {
     }
     await hooks.close();
     await Promise.all([start(), start()]);
-  }, 120_000);
+  });
   afterAll(async () => {
     await Promise.all(senders.map((sender) => sender.end('SIGKILL')));
     await receiver.close();

@@ -23,11 +23,11 @@ describe(`Redis is configured and away for the whole run: seed ${SEED} (referenc
     // Nobody listens there.
     const redisUrl = `redis://127.0.0.1:${await freePort()}`;
     world = await World.start({ databaseUrl: db.url, redisUrl, leaseSeconds: LEASE_SECONDS });
-  }, 120_000);
+  });
   afterAll(async () => {
     await world.close();
     await db.drop();
-  }, 60_000);
+  });
 
   it('a task begins within 2 s, 19 times of 20', async () => {
     const client = new Client(world.api.url, world.secret);
@@ -42,7 +42,7 @@ describe(`Redis is configured and away for the whole run: seed ${SEED} (referenc
     report(`queued to running without Redis, ${seconds.length} times`, { median, p95 });
     expect(seconds).toHaveLength(SINGLE);
     expect(p95).toBeLessThanOrEqual(2);
-  }, 120_000);
+  });
 
   it(`of at least ${TASKS} accepted tasks none is lost, and no step is lost, doubled or in a wrong place`, async () => {
     const { load, happened, seconds } = await underMishaps(db, world, {

@@ -166,6 +166,6 @@ export class Fuzzer {
       return got.status !== 200 || !/"status":"(queued|running)"/.test(got.text) || PAUSED.test(got.text);
     };
     log.push(() => curl(asked, this.world.service.url));
-    await until(`task ${id} to be at rest`, atRest, { within: 30_000, every: 25 });
+    await until(`task ${id} to be at rest`, atRest, { within: 150_000, every: 25 });
   }
 }

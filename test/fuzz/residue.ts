@@ -19,7 +19,7 @@ export async function calm(world: World, idle: number): Promise<void> {
     );
     return Number(row?.busy) === 0;
   }, { within: 120_000 });
-  await until('all connections to be closed', () => connections(world) <= idle, { within: 20_000 });
+  await until('all connections to be closed', () => connections(world) <= idle, { within: 150_000 });
 } // prettier-ignore
 
 /** How many connections the service holds, as the kernel knows them: established, or closed by the client alone. */

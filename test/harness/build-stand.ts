@@ -50,7 +50,7 @@ export class BuildStand {
   readonly held = async (slug: string) => {
     const build = await until('a build', async () => (await this.builds(slug))[0]);
     const { workdir = '' } = await foldersOf(this.service, build.id);
-    await until('the setup to wait', () => existsSync(join(workdir, 'waits')), { within: 60_000 });
+    await until('the setup to wait', () => existsSync(join(workdir, 'waits')), { within: 150_000 });
     return () => rmSync(join(workdir, 'waits'));
   };
 

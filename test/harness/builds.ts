@@ -40,5 +40,5 @@ export function buildBecomes(client: Client, slug: string, state: BuildBody['sta
     const [newest] = await buildsOf(client, slug);
     return newest?.state === state ? newest : null;
   };
-  return until(`the build of ${slug} to be ${state}`, has, { within: 60_000 });
+  return until(`the build of ${slug} to be ${state}`, has, { within: 150_000 });
 }

@@ -51,7 +51,7 @@ export class PostgresServer {
         if (this.child === null || this.child.exitCode !== null) this.spawn();
         return (await query(this.url, 'SELECT 1').catch(() => [])).length > 0;
       },
-      { within: 60_000, every: 100 },
+      { within: 150_000, every: 100 },
     ).catch((error: unknown) => {
       throw new Error(`${String(error)}\n${this.said.slice(-2000)}`);
     });

@@ -82,10 +82,13 @@ export async function readTask(client: Client, id: string): Promise<TaskBody> {
 /** Waits until the task has one of the statuses. */
 export function reaches(client: Client, id: string, ...statuses: string[]): Promise<TaskBody> {
   const reached = async () => {
-    const task = await readTask(client, id);
-    return statuses.includes(task.status) ? task : null;
+    const { status, body } = await client.get<{ task: TaskBody }>(`/v1/tasks/${id}`);
+    // A service that has just begun, or has too much to do, asks its clients to come again.
+    if (status === 503) return null;
+    expect(status).toBe(200);
+    return statuses.includes(body.task.status) ? body.task : null;
   };
-  return until(`task to be ${statuses.join(' or ')}`, reached, { within: 60_000 });
+  return until(`task to be ${statuses.join(' or ')}`, reached, { within: 150_000 });
 }
 
 /** How long an interaction waits for its answer, in seconds. */
@@ -104,7 +107,7 @@ export function finishedLater(client: Client, id: string): Promise<TaskBody> {
     const task = await readTask(client, id);
     return task.finishedAt === null ? null : task;
   };
-  return until('task to have ended', over, { within: 60_000 });
+  return until('task to have ended', over, { within: 150_000 });
 }
 
 /** Creates a task and waits for its end. */

@@ -11,7 +11,7 @@ interface UntilOptions {
 export async function until<T>(
   what: string,
   probe: () => Promise<T> | T,
-  { within = 25_000, every = 20 }: UntilOptions = {},
+  { within = 60_000, every = 20 }: UntilOptions = {},
 ): Promise<NonNullable<Exclude<T, false>>> {
   const deadline = Date.now() + within;
   for (;;) {

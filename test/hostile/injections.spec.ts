@@ -17,7 +17,7 @@ describe('An agent that obeys a hundred hostile texts', () => {
     expect(obeyed).toBe(orders);
     expect(orders).toBeGreaterThanOrEqual(100);
     expect(pages).toBeGreaterThanOrEqual(40);
-  }, 240_000);
+  });
 
   it('brings much out without a sandbox, so that the test above can fail', async () => {
     const { obeyed, orders, leaking, leaks, connections } = await attacked('none');

@@ -134,7 +134,7 @@ export class Cuts {
   /** The rows of a statement, asked again while the database is away. */
   async rows<Row extends Record<string, unknown>>(text: string, values: unknown[]): Promise<Row[]> {
     return until('the database to answer', () => this.stand.db.query<Row>(text, values).catch(() => null), {
-      within: 60_000,
+      within: 150_000,
     });
   }
 
@@ -147,7 +147,7 @@ export class Cuts {
         const status = await sent();
         return status !== 503 && status;
       },
-      { within: 60_000, every: 200 },
+      { within: 150_000, every: 200 },
     );
   }
 
@@ -165,7 +165,7 @@ export class Cuts {
     expect(status).toBe(200);
     this.count(id, 'pause');
     const runs = `SELECT 1 FROM runs WHERE task_id = $1 AND status = 'running'`;
-    await until('the task to stop', async () => (await this.rows(runs, [id])).length === 0, { within: 60_000 });
+    await until('the task to stop', async () => (await this.rows(runs, [id])).length === 0, { within: 150_000 });
     expect([200, 409]).toContain(await this.post(`/v1/tasks/${id}/resume`));
   }
 
@@ -181,7 +181,7 @@ export class Cuts {
     if (kind === 'drain') await operator.run('machine', 'drain', machines.id(nth));
     const ended =
       kind === 'drain'
-        ? until('the machine to end', () => machines.ended(nth), { within: 60_000 })
+        ? until('the machine to end', () => machines.ended(nth), { within: 150_000 })
         : machines.kill(nth, kind === 'loss' ? 'SIGKILL' : kind);
     release();
     await ended;

@@ -26,7 +26,7 @@ describe('A machine that is drained (reference §23)', () => {
       first.url,
       (await operator.json<{ key: { secret: string } }>('key', 'create', ...words)).key.secret,
     );
-  }, 90_000);
+  });
   afterAll(async () => {
     await machines.end();
     await model.stop();
@@ -74,7 +74,7 @@ describe('A machine that is drained (reference §23)', () => {
     const { machines: left } = await operator.json<{ machines: { id: string }[] }>('machine', 'list');
     expect(left.map(({ id }) => id)).toEqual([machines.id(3)]);
     expect(await machineOf(there)).toBe(machines.id(3));
-  }, 90_000);
+  });
 
   it('whose host is gone for good has its tasks go on elsewhere, in the folder that they had', async () => {
     const bash = (command: string) => call('bash', { command });
@@ -93,5 +93,5 @@ describe('A machine that is drained (reference §23)', () => {
     const last = (await readResults(client, there)).at(-1);
     expect(last?.output).toMatchObject({ stdout: 'one\none\ntwo\n' });
     expect(await machineOf(there)).toBe(machines.id(4));
-  }, 90_000);
+  });
 });

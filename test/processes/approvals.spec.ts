@@ -70,7 +70,7 @@ describe('An approval when the worker dies (reference §5)', () => {
     expect(await readResults(member.client, id)).toMatchObject([{ status: 'success', output: { stdout: 'ran\n' } }]);
     expect(await approvalsOf(id)).toEqual([{ status: 'answered' }]);
     await second.end();
-  }, 60_000);
+  });
 
   it('killed after the claim, before the approved call began: the next worker carries it out', async () => {
     const first = await startWorker();
@@ -86,7 +86,7 @@ describe('An approval when the worker dies (reference §5)', () => {
     expect(await finished(member.client, id)).toMatchObject({ status: 'completed' });
     expect(await readResults(member.client, id)).toMatchObject([{ status: 'success', output: { stdout: 'ran\n' } }]);
     await second.end();
-  }, 60_000);
+  });
 
   it('killed while the approved command runs: it is an error, not run again and not asked about again', async () => {
     const first = await startWorker();
@@ -111,5 +111,5 @@ describe('An approval when the worker dies (reference §5)', () => {
     await finished(member.client, id);
     expect((await readResults(member.client, id)).at(-1)).toMatchObject({ output: { stdout: 'ran\n' } });
     await second.end();
-  }, 60_000);
+  });
 });

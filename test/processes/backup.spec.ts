@@ -143,7 +143,7 @@ describe('backup and restore of a service that works (reference §16)', () => {
     // What fired before the copy does not fire again; what was planned fires once, however late.
     expect(await runsOf(client, before.fired)).toHaveLength(1);
     await until('the planned one to fire', async () => (await runsOf(client, before.planned)).length > 0, {
-      within: 60_000,
+      within: 150_000,
     });
     const now = (await client.get<{ automation: AutomationBody }>(`${AUTOMATIONS}/${before.planned.id}`)).body
       .automation;
@@ -157,7 +157,7 @@ describe('backup and restore of a service that works (reference §16)', () => {
     // What a worker of the original has leased is nobody's in a copy, however long the lease.
     common = { OPENAI_COMPATIBLE_URL: model.url, LEASE_SECONDS: '3600' };
     server = await emptyDatabase();
-  }, 60_000);
+  });
   afterAll(async () => {
     await model.stop();
     await server.drop();
@@ -202,7 +202,7 @@ describe('backup and restore of a service that works (reference §16)', () => {
       await load?.stop();
       expect(await service.end()).toBe(0);
     }
-  }, 120_000);
+  });
 
   it('carries on from a new DATA_DIR', async () => {
     const env = { ...common, DATA_DIR: join(folder.path, 'copy') };
@@ -217,7 +217,7 @@ describe('backup and restore of a service that works (reference §16)', () => {
       code: 1,
       err: expect.stringMatching(/is not empty/),
     });
-  }, 120_000);
+  });
 
   it('carries on from a server, whose owner is no superuser', async () => {
     const SECRET_KEY = readFileSync(join(backup, 'secret.key'), 'utf8').trim();
@@ -229,7 +229,7 @@ describe('backup and restore of a service that works (reference §16)', () => {
     } finally {
       await copy.end();
     }
-  }, 120_000);
+  });
 
   it('that is killed leaves no lock behind, and no backup', async () => {
     const SECRET_KEY = readFileSync(join(backup, 'secret.key'), 'utf8').trim();
@@ -242,7 +242,7 @@ describe('backup and restore of a service that works (reference §16)', () => {
       const { child, ended } = command(env, 'backup', half);
       const locks = () =>
         server.query(`SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND objid = ${LOCKS.unusedBytes} AND granted`);
-      await until('it to wait for the table', async () => (await locks()).length === 1, { within: 60_000 });
+      await until('it to wait for the table', async () => (await locks()).length === 1, { within: 150_000 });
       child.kill('SIGKILL');
       await ended;
       await holder.query('ROLLBACK');
@@ -253,5 +253,5 @@ describe('backup and restore of a service that works (reference §16)', () => {
     expect(existsSync(join(half, 'manifest.json'))).toBe(false);
     const { code, err } = await command({ ...env, DATA_DIR: join(folder.path, 'none') }, 'restore', half).ended;
     expect({ code, err }).toEqual({ code: 1, err: expect.stringMatching(/holds no finished backup/) });
-  }, 120_000);
+  });
 });

@@ -23,5 +23,5 @@ describe('AppModule in the Nest testing module (reference §16)', () => {
       expect(left).toEqual([]);
       for (const folder of folders) expect(processesWith(folder)).toEqual([]);
     }
-  }, 60_000);
+  });
 });

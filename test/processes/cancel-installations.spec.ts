@@ -64,7 +64,7 @@ describe('The processes of a cancelled or deleted task, on every installation (r
     // A daemon: of a session of its own, its parent gone, nothing of it held by the command.
     const command = `setsid --fork sh -c "exec sleep ${mark}" </dev/null >/dev/null 2>&1; sleep ${mark}`;
     const { id } = await createTask(client, { content: script(call('bash', { command })) });
-    await until('both to run', () => processesWith(`sleep\0${mark}`).length === 2, { within: 20_000 });
+    await until('both to run', () => processesWith(`sleep\0${mark}`).length === 2, { within: 150_000 });
     expect((await client.request(method, `/v1/tasks/${id}${action}`)).status).toBe(200);
     await processesGone(mark, 2000);
   };

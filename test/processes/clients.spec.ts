@@ -46,7 +46,7 @@ describe('SDK and command, while the service is killed (reference §19)', () => 
       env: { PATH: process.env['PATH'], ...env },
     });
     apiKey = (JSON.parse(stdout) as { key: { secret: string } }).key.secret;
-  }, 120_000);
+  });
   afterAll(async () => {
     await service.end();
     await model.stop();
@@ -82,7 +82,7 @@ describe('SDK and command, while the service is killed (reference §19)', () => 
     expect([await ended, await err]).toEqual([0, expect.stringContaining('does not answer. Trying again')]);
     const printed = (await out).trimEnd().split('\n').map((line) => JSON.parse(line) as TaskEvent); // prettier-ignore
     expect(printed).toEqual(seen);
-  }, 120_000);
+  });
 
   it.each([
     ['while the request is on its way', false],
@@ -123,5 +123,5 @@ describe('SDK and command, while the service is killed (reference §19)', () => 
     const ended = new Promise((resolve) => mw.once('close', resolve));
     const [out, err] = [text(mw.stdout), text(mw.stderr)];
     expect([await ended, await out, await err]).toEqual([0, 'Packed.\n', expect.stringContaining('● completed')]);
-  }, 120_000);
+  });
 });

@@ -35,7 +35,7 @@ class Writer {
         if (this.child.exitCode !== null) throw new Error(`The writer ended: ${this.said}`);
         return this.acknowledged.length >= rows;
       },
-      { within: 20_000 },
+      { within: 150_000 },
     );
   }
 
@@ -69,7 +69,7 @@ describe('kill -9 of the process that runs the embedded PostgreSQL', () => {
   afterAll(async () => {
     for (const { path, remove } of dirs) {
       const ended = () => tryLock(join(path, 'postgres.lock'));
-      closeSync(await until('the end of every server process', ended, { within: 60_000 }));
+      closeSync(await until('the end of every server process', ended, { within: 150_000 }));
       remove();
     }
   }, TIMEOUT_MS);
@@ -79,7 +79,7 @@ describe('kill -9 of the process that runs the embedded PostgreSQL', () => {
     const path = newDataDir();
     const [draft, data] = [join(path, 'postgres', 'draft', 'data', 'PG_VERSION'), join(path, 'postgres', 'data')];
     const killed = writer(path);
-    await until('initdb at work', () => existsSync(draft) || existsSync(data), { within: 20_000 });
+    await until('initdb at work', () => existsSync(draft) || existsSync(data), { within: 150_000 });
     await killed.kill();
     return { path, tooLate: existsSync(data) };
   };

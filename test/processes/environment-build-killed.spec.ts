@@ -21,7 +21,7 @@ describe('A build whose worker is killed (reference §25)', () => {
     // Nobody waits for this lease: it would not run out in the time of the test.
     env = { DATA_DIR: folder.path, OPENAI_COMPATIBLE_URL: model.url, LEASE_SECONDS: '600', REDIS_URL: '' };
     service = await ServiceProcess.start(env);
-  }, 120_000);
+  });
   afterAll(async () => {
     await service.end();
     await model.stop();
@@ -40,18 +40,18 @@ describe('A build whose worker is killed (reference §25)', () => {
     const { id } = await createTask(client(), { content, environment: slug });
     const build = await until('a build', async () => (await buildsOf(client(), slug))[0]);
     const waits = () => join(workdirsOf(folder.path), build.id, 'waits');
-    await until('the setup to wait', () => existsSync(waits()), { within: 60_000 });
+    await until('the setup to wait', () => existsSync(waits()), { within: 150_000 });
 
     await service.end('SIGKILL');
     await processesGone(mark, 10_000);
     rmSync(waits());
     service = await ServiceProcess.start(env);
-    await until('another attempt to wait', () => existsSync(waits()), { within: 60_000 });
+    await until('another attempt to wait', () => existsSync(waits()), { within: 150_000 });
     rmSync(waits());
     expect(await finishedLater(client(), id)).toMatchObject({ status: 'completed' });
     expect((await readResults(client(), id))[0]).toMatchObject({ output: { stdout: 'x\n' } });
     expect(await buildsOf(client(), slug)).toMatchObject([{ id: build.id, state: 'ready' }]);
     const left = () => readdirSync(workdirsOf(folder.path)).filter((name) => name.startsWith(build.id));
     await until('the folders of the build to be gone', () => left().length === 0);
-  }, 240_000);
+  });
 });

@@ -184,11 +184,11 @@ describe('Streams of events over processes (reference §17)', () => {
       slow.forEach((reader) => reader.resume());
       for (const { id, last } of lasts) {
         const events = seen.get(id) ?? [];
-        await until(`all of ${id}`, () => events.length >= last || failure !== null, { within: 25_000 });
+        await until(`all of ${id}`, () => events.length >= last || failure !== null, { within: 150_000 });
         expect(failure).toBeNull();
         expect(events.map(({ seq }) => seq)).toEqual(Array.from({ length: last }, (_, n) => n + 1));
         const reader = slow[ids.indexOf(id)];
-        await until('all of it to the slow one', () => (reader?.events.length ?? 0) >= last, { within: 25_000 });
+        await until('all of it to the slow one', () => (reader?.events.length ?? 0) >= last, { within: 150_000 });
         expect(reader?.events).toEqual(events);
         expect(fold(events)).toEqual(await readMessages(client, id));
       }

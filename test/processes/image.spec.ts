@@ -43,7 +43,7 @@ describe('The image (docs/operating.md, "As a container")', () => {
       if (started.exitCode !== null) throw new Error(`It ended instead of starting:\n${log}`);
       return (await fetch(`${url}/health/ready`).catch(() => null))?.ok;
     };
-    await until('it to be ready', healthy, { within: 60_000 });
+    await until('it to be ready', healthy, { within: 150_000 });
     return started;
   };
   const stop = async (started: ChildProcess) => {
@@ -82,7 +82,7 @@ describe('The image (docs/operating.md, "As a container")', () => {
     expect((await fetch(`${url}/console/`)).status).toBe(200);
     await stop(started);
     expect(log).not.toMatch(/"level":[56]0/);
-  }, 180_000);
+  });
 
   it('is drained by the command that a pod of a worker runs before its end: what runs is handed over, and goes on later', async () => {
     const started = await start();
@@ -104,7 +104,7 @@ describe('The image (docs/operating.md, "As a container")', () => {
     expect(await finished(client, id)).toMatchObject({ status: 'completed' });
     expect((await readResults(client, id)).at(-1)).toMatchObject({ output: { stdout: 'one\nran\n' } });
     await stop(again);
-  }, 240_000);
+  });
 
   it('has nothing that its user can write to but /data, and the tests of health fail while nobody answers', async () => {
     const tries = ['/', '/app', '/app/dist', '/etc', '/usr', '/usr/local/bin', '/data'];
@@ -113,7 +113,7 @@ describe('The image (docs/operating.md, "As a container")', () => {
     await expect(inside('node', 'deploy/image/health.mjs')).rejects.toMatchObject({ code: 1 });
     // Nobody is drained, and nothing is waited for.
     await expect(inside('env', 'DATABASE_URL=postgres://nobody@127.0.0.1:1/none', ...wordsOf('command', 'drain'))).rejects.toMatchObject({ code: 1 }); // prettier-ignore
-  }, 120_000);
+  });
 
   it('has a doctor for the start of a worker: it ends with 0 where a sandbox works, and with 1 where none does', async () => {
     const command = wordsOf('args', 'preflight');
@@ -132,5 +132,5 @@ describe('The image (docs/operating.md, "As a container")', () => {
     });
     const wrong = { code: 1, stderr: expect.stringMatching(/^SECRET_KEY: /m) };
     await expect(inside(...role, ...command)).rejects.toMatchObject(wrong);
-  }, 180_000);
+  });
 });

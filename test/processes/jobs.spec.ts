@@ -57,7 +57,7 @@ describe('A job of a worker process (reference §5)', () => {
     await until('the job to be gone', async () => (await jobs()).length === 0);
     await says(second, 'is taken from a worker that has not renewed its lease');
     expect(second.log.match(/begun/g)).toHaveLength(1);
-  }, 60_000);
+  });
 
   it('that stood still ends it when it wakes up, and changes nothing of what another does with it', async () => {
     const first = await start();
@@ -73,7 +73,7 @@ describe('A job of a worker process (reference §5)', () => {
     expect(second.log).not.toContain('ended: attempt 2');
     writeFileSync(`${path}-2`, '');
     await until('the job to be gone', async () => (await jobs()).length === 0);
-  }, 60_000);
+  });
 
   it('that is told to stop hands it back: another begins it at once, and it is no attempt', async () => {
     const first = await start();
@@ -85,5 +85,5 @@ describe('A job of a worker process (reference §5)', () => {
     writeFileSync(`${path}-1`, '');
     await until('the job to be gone', async () => (await jobs()).length === 0);
     expect(second.log).not.toContain('is taken from a worker');
-  }, 60_000);
+  });
 });

@@ -25,7 +25,7 @@ describe('One process on the embedded database that is killed (reference §5)', 
     // Nobody waits for this lease: it would not run out in the time of the test.
     env = { DATA_DIR: folder.path, OPENAI_COMPATIBLE_URL: model.server.url, LEASE_SECONDS: '600', REDIS_URL: '' };
     service = await ServiceProcess.start(env);
-  }, 120_000);
+  });
   afterAll(async () => {
     await service.end();
     await model.server.stop();
@@ -61,5 +61,5 @@ describe('One process on the embedded database that is killed (reference §5)', 
     await until('the log to say so', () => service.log.includes(said));
     again.answer({ text: 'Held.' });
     expect(await finished(client, id)).toMatchObject({ status: 'completed', result: { text: 'Held.' } });
-  }, 90_000);
+  });
 });

@@ -51,7 +51,7 @@ describe('The service as a process on the embedded default (reference §16)', ()
         return cli('key', 'create', '--workspace', 'mine', '--user', 'me@example.test');
       })
     ).key.secret;
-  }, 120_000);
+  });
   afterAll(async () => {
     await model.stop();
     folder.remove();
@@ -87,7 +87,7 @@ describe('The service as a process on the embedded default (reference §16)', ()
     expect(await finished(again, waiting.id)).toMatchObject({ result: { text: 'Yes.' } });
     // The lock of DATA_DIR tells the second one that the first one is dead: it does not wait for the lease of 12 s.
     const over = async () => (await readTask(again, id)).finishedAt !== null;
-    await until('the task to go on', over, { within: 50_000 });
+    await until('the task to go on', over, { within: 150_000 });
     expect(await readTask(again, id)).toMatchObject({ status: 'completed', result: { text: 'After all.' } });
     const results = (await readMessages(again, id)).flatMap(({ parts }) =>
       parts.filter(({ type }) => type === 'tool_result'),
@@ -97,7 +97,7 @@ describe('The service as a process on the embedded default (reference §16)', ()
     expect(results[2]?.output).toMatchObject({ stdout: 'once\n' });
     await expectToldTo(again, done.id, waiting.id, id);
     expect(await second.end()).toBe(0);
-  }, 120_000);
+  });
 
   it('killed amid commands that may run again it runs them again, whoever asked for them', async () => {
     const mark = newMark();
@@ -112,7 +112,9 @@ describe('The service as a process on the embedded default (reference §16)', ()
       await processesGone(`sleep ${mark}`);
       const second = await ServiceProcess.start({ ...env, ...more });
       const again = new Client(second.url, secret);
-      await until('the task to go on', async () => (await readTask(again, id)).finishedAt !== null, { within: 50_000 });
+      await until('the task to go on', async () => (await readTask(again, id)).finishedAt !== null, {
+        within: 150_000,
+      });
       const { status } = await readTask(again, id);
       const results = await readResults(again, id);
       await expectToldTo(again, id);
@@ -130,7 +132,7 @@ describe('The service as a process on the embedded default (reference §16)', ()
       status: 'completed',
       results: [failed, last],
     });
-  }, 120_000);
+  });
 
   it('killed while a model is to mend its answer it has asked it once, and the next one fails the task as the record says', async () => {
     const outputSchema = { type: 'object', properties: { n: { type: 'integer' } }, required: ['n'] };
@@ -151,7 +153,7 @@ describe('The service as a process on the embedded default (reference §16)', ()
     const second = await ServiceProcess.start(env);
     const again = new Client(second.url, secret);
     const over = async () => (await readTask(again, id)).finishedAt !== null;
-    await until('the task to end', over, { within: 50_000 });
+    await until('the task to end', over, { within: 150_000 });
     expect(await readTask(again, id)).toMatchObject({ status: 'failed', statusReason: { code: 'output_invalid' } });
     expect(asked()).toEqual([asked()[0], asked()[0]]);
     expect(texts(await readMessages(again, id))).toEqual(['{"n": "one"}', '{"n": "one"}']);
@@ -159,7 +161,7 @@ describe('The service as a process on the embedded default (reference §16)', ()
     await again.post(`/v1/tasks/${id}/messages`, { content: script({ text: '{"n": 1}' }) });
     expect(await finished(again, id)).toMatchObject({ status: 'completed', result: { output: { n: 1 } } });
     expect(await second.end()).toBe(0);
-  }, 120_000);
+  });
 
   it('killed while reads run side by side it reads again what has no result, and each result is there once', async () => {
     const mark = newMark();
@@ -184,7 +186,7 @@ describe('The service as a process on the embedded default (reference §16)', ()
 
     const second = await ServiceProcess.start(env);
     const again = new Client(second.url, secret);
-    await until('the others to be read again', () => running().length === 6, { within: 50_000 });
+    await until('the others to be read again', () => running().length === 6, { within: 150_000 });
     expect(running()).toEqual([2, 3, 4, 5, 6, 7]);
     await write(7, 6, 5, 4, 3, 2);
     expect(await finished(again, id)).toMatchObject({ status: 'completed', result: { text: 'After all.' } });
@@ -192,12 +194,12 @@ describe('The service as a process on the embedded default (reference §16)', ()
     expect(results.map(({ output }) => output)).toEqual(numbers.map((n) => `held-${n}/note:1:${mark} ${n}`));
     await expectToldTo(again, id);
     expect(await second.end()).toBe(0);
-  }, 120_000);
+  });
 
   it('a second service on the same DATA_DIR says so and stops; the operator command joins the first', async () => {
     const first = await ServiceProcess.start(env);
     const second = await ServiceProcess.spawn(env);
-    await until('the second one to end', () => second.ended, { within: 50_000 });
+    await until('the second one to end', () => second.ended, { within: 150_000 });
     expect(second.child.exitCode).toBe(1);
     expect(second.log).toContain(folder.path);
     expect(second.log).toMatch(new RegExp(`\\b${first.child.pid}\\b`));
@@ -208,7 +210,7 @@ describe('The service as a process on the embedded default (reference §16)', ()
     });
     expect(await first.end()).toBe(0);
     expect(processesWith(folder.path)).toEqual([]);
-  }, 120_000);
+  });
 
   describe('told to stop', () => endsInTime(() => ({})));
   describeWithRedis('told to stop, with Redis', () => {
@@ -241,15 +243,15 @@ describe('The service as a process on the embedded default (reference §16)', ()
     ]);
     await expectToldTo(client, id);
     await second.end();
-  }, 120_000);
+  });
 
   it('a wrong value stops the boot with its name and the accepted form', async () => {
     const service = await ServiceProcess.spawn({ ...env, PORT: 'abc', LEASE_SECONDS: '0' });
-    await until('it to end', () => service.ended, { within: 50_000 });
+    await until('it to end', () => service.ended, { within: 150_000 });
     expect(service.child.exitCode).toBe(1);
     expect(service.log).toMatch(/PORT: .*whole number/);
     expect(service.log).toMatch(/LEASE_SECONDS: /);
-  }, 120_000);
+  });
 
   it('a worker serves only its health', async () => {
     const worker = await ServiceProcess.start({ ...env, ROLE: 'worker' });
@@ -288,6 +290,6 @@ describe('The service as a process on the embedded default (reference §16)', ()
       expect(texts(await readMessages(client, id))).toEqual(['Went on.']);
       await expectToldTo(client, id);
       await second.end();
-    }, 120_000);
+    });
   }
 });

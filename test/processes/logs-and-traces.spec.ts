@@ -108,7 +108,7 @@ describe('Logs and traces of a process (reference §16)', () => {
     await new Client(traced.url, secret).get('/v1/models');
     expect(await traced.end()).toBe(0);
     expect(await untraced.end()).toBe(0);
-  }, 90_000);
+  });
   /** A task with a tool; then what makes errors, with secrets in all places where a client can put them. */
   async function work(): Promise<void> {
     const client = new Client(traced.url, secret);

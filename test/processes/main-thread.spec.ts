@@ -83,7 +83,7 @@ describe('The main thread of a service (docs/operating.md, "Walls")', () => {
     });
     client = new Client(service.url, member.key.secret);
     document = (await (await fetch(`${service.url}/openapi.json`)).json()) as Document;
-  }, 90_000);
+  });
   afterAll(async () => {
     await service.end();
     folder.remove();

@@ -35,7 +35,7 @@ describe('POST /mcp while the service ends (reference §29)', () => {
     };
     running = await ServiceProcess.start(env);
     member = await makeMember(service);
-  }, 90_000);
+  });
   afterAll(async () => {
     await running.end('SIGKILL');
     await model.server.stop();
@@ -64,7 +64,7 @@ describe('POST /mcp while the service ends (reference §29)', () => {
     expect(await ended).toBe(0);
     running = await ServiceProcess.start(env);
     await finishedWith(id, 'Done.');
-  }, 120_000);
+  });
 
   /** A model that is asked again, because the process ended before its answer was kept, says the same. */
   async function finishedWith(id: string, text: string): Promise<void> {
@@ -74,7 +74,7 @@ describe('POST /mcp while the service ends (reference §29)', () => {
     await until('the task to end', () => {
       for (const one of model.held.splice(0)) one.answer({ text });
       return ended;
-    }, { within: 60_000 }); // prettier-ignore
+    }, { within: 150_000 }); // prettier-ignore
     expect((await over).status).toBe('completed');
   }
 

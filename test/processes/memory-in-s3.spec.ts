@@ -30,7 +30,7 @@ describe('Large files in S3 (reference §7)', () => {
       LOG_LEVEL: 'fatal',
       MAX_UPLOAD_BYTES: String(SIZE),
     });
-  }, 60_000);
+  });
   afterAll(async () => {
     await service.end();
     await stand.close();
@@ -77,7 +77,7 @@ describe('Large files in S3 (reference §7)', () => {
     expect(read.digest('hex')).toBe(sent.digest('hex'));
     expect(up).toBeLessThan(BOUND);
     expect(down).toBeLessThan(BOUND);
-  }, 120_000);
+  });
 });
 
 function* pieces(hash: ReturnType<typeof createHash>): Generator<Buffer, void> {

@@ -53,7 +53,7 @@ describe('What a model was once sent it is sent again, byte for byte, by process
     await Promise.all([provider.stop(), server.stop()]);
     await db.drop();
     folder.remove();
-  }, 60_000);
+  });
 
   const startWorker = async () => {
     worker = await ServiceProcess.start({
@@ -128,7 +128,7 @@ describe('What a model was once sent it is sent again, byte for byte, by process
       if (story.kind !== 'openai-compatible') expect(last).toContain('sealed');
       expect(last.includes(JSON.stringify(PATCH))).toBe(story.kind === 'openai');
     }
-  }, 120_000);
+  });
 
   it(`of a window of ${WINDOW} tokens: none of ${STEPS} steps is longer, all calls have their results, and a worker that takes over sends the same`, async () => {
     let n = 0;

@@ -36,11 +36,11 @@ describe('Connections that are cut without a word', () => {
     const state = async () =>
       (await db.query<{ status: string }>('SELECT status FROM tasks WHERE id = $1', [id]))[0]?.status;
     // Chores of the boot may have left further connections in the pool of its writes: one that is cut is given up after 35 s.
-    await until('the task to be completed', async () => (await state()) === 'completed', { within: 60_000 });
+    await until('the task to be completed', async () => (await state()) === 'completed', { within: 150_000 });
     await service.close();
     await relay.close();
     await model.stop();
-  }, 150_000);
+  });
 
   it('a client that stops reading does not keep a service from ending', async () => {
     const service = await ServiceProcess.start({
@@ -56,7 +56,7 @@ describe('Connections that are cut without a word', () => {
     socket.write('POST /v1/tasks HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\n{');
     expect(await service.end('SIGTERM')).toBe(0);
     socket.destroy();
-  }, 30_000);
+  });
 
   // A kernel that keeps fewer has been told to.
   const kept = Number(readFileSync('/proc/sys/net/core/somaxconn', 'utf8'));
@@ -75,7 +75,7 @@ describe('Connections that are cut without a word', () => {
       const sockets = Array.from({ length: 1500 }, () => connect(Number(port), '127.0.0.1', () => connected++));
       sockets.forEach((socket) => socket.on('error', () => undefined));
       try {
-        await until('all of them to be connected', () => connected === sockets.length, { within: 20_000 });
+        await until('all of them to be connected', () => connected === sockets.length, { within: 150_000 });
       } finally {
         sockets.forEach((socket) => socket.destroy());
         service.child.kill('SIGCONT');

@@ -81,7 +81,7 @@ describe('Between a check and what follows from it (reference §26)', () => {
     expect(shown(branch, 'src/sum.mjs')).toContain('a + b');
     // It lived until its command was over: what it made by then is of the work, and was checked.
     expect(listed(branch).filter((path) => !Object.keys(files).includes(path) && path !== 'evil.txt')).toEqual([]);
-  }, 120_000);
+  });
 
   it('what a liar says in a later turn is not pushed', async () => {
     agent([MEND_JS], [BREAK]);
@@ -92,21 +92,21 @@ describe('Between a check and what follows from it (reference §26)', () => {
     expect((await over(id)).statusReason).toMatchObject({ code: 'checks_failed' });
     expect((await rowsOf(id)).map(({ turn, status }) => [turn, status])).toEqual([[1, 'passed'], [2, 'failed']]); // prettier-ignore
     expect(git(bare(), 'rev-parse', branch)).toBe(tip);
-  }, 120_000);
+  });
 
   it('a message that comes while a check runs has what follows from it checked too', async () => {
     agent([MEND_JS], [BREAK]);
     const slow = { ...check, name: 'tests', command: 'bash tools/check.sh || exit; sleep 4' };
     const { id, branch } = await begin({ checks: [slow] });
     const running = async () => ((await readTask(member.client, id)) as Body).checks.status === 'running';
-    await until('the check to run', running, { within: 60_000 });
+    await until('the check to run', running, { within: 150_000 });
     await tell(id);
     const failed = async () => (await rowsOf(id)).some(({ status }) => status !== 'passed');
-    await until('what came of the message to be checked', failed, { within: 60_000 });
+    await until('what came of the message to be checked', failed, { within: 150_000 });
     expect((await over(id)).statusReason).toMatchObject({ code: 'checks_failed' });
     const pushed = git(bare(), 'for-each-ref', '--format=%(refname)', `refs/heads/${branch}`);
     if (pushed !== '') expect(listed(branch)).not.toContain('broken.txt');
-  }, 120_000);
+  });
 
   it('an agent that would change its checks has no key for it', async () => {
     const at = `${service.url}/v1/tasks`;
@@ -122,7 +122,7 @@ describe('Between a check and what follows from it (reference §26)', () => {
     expect(JSON.stringify(await readResults(member.client, id))).toContain('NONE');
     // Whoever has one can, which is how it is known that the request was a right one.
     expect((await member.client.patch(`/v1/tasks/${id}`, { checks: [] })).status).toBe(200);
-  }, 120_000);
+  });
 
   it('an agent that lies again when it is told of it is not believed the second time', async () => {
     agent(['true'], ['sed -i "1i exit 0" tools/check.sh'], ['rm -r test']);
@@ -130,5 +130,5 @@ describe('Between a check and what follows from it (reference §26)', () => {
     expect((await over(id)).statusReason).toMatchObject({ code: 'checks_failed' });
     expect((await rowsOf(id)).map(({ round, status }) => [round, status])).toEqual([[0, 'failed'], [1, 'failed'], [2, 'failed']]); // prettier-ignore
     expect(git(bare(), 'for-each-ref', `refs/heads/${branch}`)).toBe('');
-  }, 120_000);
+  });
 });

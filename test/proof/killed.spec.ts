@@ -59,7 +59,7 @@ describe('A worker or its database that is killed while checked tasks are under 
       ...{ OPENAI_COMPATIBLE_URL: model.url, DEFAULT_PLAN: 'paid', REDIS_URL: '', LEASE_SECONDS: '600' },
     };
     service = await ServiceProcess.start(env);
-  }, 120_000);
+  });
   afterAll(async () => {
     await service.end();
     await model.stop();
@@ -98,7 +98,7 @@ describe('A worker or its database that is killed while checked tasks are under 
         const { folder: cluster } = locateCluster(join(folder.path, 'data'));
         const pid = serverPid(cluster);
         process.kill(pid, 'SIGKILL');
-        await until('another server', () => another(cluster, pid), { within: 60_000 });
+        await until('another server', () => another(cluster, pid), { within: 150_000 });
         await service.ready();
       };
       let [killed, alone, amid] = [0, 0, 0];

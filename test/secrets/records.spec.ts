@@ -75,7 +75,7 @@ describe('What is kept of a task that uses secrets, and of its worker that is ki
     await createSecret(client(), { value: TOKEN, bindings: [{ ...at, place: { header: 'Authorization' } }] });
     await createSecret(client(), { name: 'KEY', value: KEY, bindings: [{ ...at, place: { query: 'key' } }] });
     await createWebhook(client(), { url: receiver.url('/all') });
-  }, 180_000);
+  });
   afterAll(async () => {
     await service.end('SIGKILL');
     await Promise.all([hosts.stop(), model.stop(), receiver.close()]);
@@ -108,7 +108,7 @@ describe('What is kept of a task that uses secrets, and of its worker that is ki
     await service.end('SIGKILL');
     logs.push(service.log);
     ids = [first.id, second.id];
-  }, 120_000);
+  });
 
   it('nothing of the session outlives the worker: no process, no authority with its key, no memory in a file', async () => {
     await processesGone(mark, 10_000);
@@ -118,7 +118,7 @@ describe('What is kept of a task that uses secrets, and of its worker that is ki
     expect(keysOfOthers()).toEqual(before);
     expect(readdirSync(process.cwd()).filter((name) => /^core(\.|$)/.test(name))).toEqual([]);
     expect(hosts.requests.length).toBe(asked);
-  }, 60_000);
+  });
 
   it('the task goes on under another worker, and its log, events, messages, files and answers have nothing of a value', async () => {
     await start();
@@ -143,7 +143,7 @@ describe('What is kept of a task that uses secrets, and of its worker that is ki
       expect(log).toContain(ids[1]);
       expect(oracle.find(Buffer.from(log))).toEqual([]);
     }
-  }, 120_000);
+  });
 
   it('no row, file, snapshot, workdir or backup has it, and no word of the operator command', async () => {
     const { out, err } = await operator().spawn('backup', join(folder.path, 'backup'));
@@ -161,7 +161,7 @@ describe('What is kept of a task that uses secrets, and of its worker that is ki
     }
     expect(await rowsWith(db, oracle)).toEqual([]);
     for (const path of new Set([folder.path, dirname(workdirsOf(dataDir))])) expect(oracle.findBelow(path)).toEqual([]);
-  }, 180_000);
+  });
 
   it('the search finds what is planted in a row and a file, and a key of an authority', async () => {
     await db.query('CREATE TABLE planted (text text, bytes bytea)');

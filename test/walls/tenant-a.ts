@@ -26,7 +26,7 @@ interface TaskPage {
 
 const FINAL = ['completed', 'failed', 'cancelled'];
 /** With all attacks together hundreds of tasks wait for 16 places. */
-const PATIENCE_MS = LONG ? 240_000 : 40_000;
+const PATIENCE_MS = LONG ? 240_000 : 150_000;
 
 export class TenantA {
   /** How often which status came: 0 is no answer. */

@@ -49,7 +49,7 @@ const PLAN_EVERY_MS = 2000;
 /** From the request that makes an automation to the time at which it is due. */
 const AHEAD_MS = 4000;
 const READ_EVERY_MS = 100;
-const PATIENCE_MS = 30_000;
+const PATIENCE_MS = 150_000;
 /** There is nearly always one of its commands under way, to be interrupted. */
 const RUNBOOK = '```bash\necho small > a.txt; sleep 0.8; cat a.txt\n```';
 /** In a sandbox of its own, after that. */

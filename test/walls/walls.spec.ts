@@ -28,7 +28,7 @@ describeWithRedis('One tenant does all it may, and another one goes on', () => {
   afterAll(async () => {
     process.stderr.write(`${tableOf(rows)}\n`);
     await world?.close();
-  }, 120_000);
+  });
 
   for (const attack of TRIED) {
     it(`${attack.name}: ${attack.what}`, () => attackedBy([attack], LONG ? ALONE_SECONDS : 0), 600_000);

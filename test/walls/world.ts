@@ -133,7 +133,7 @@ export class World {
       );
       return row?.left === 0;
     };
-    await until('the automations to have fired', none, { within: 30_000, every: 50 });
+    await until('the automations to have fired', none, { within: 150_000, every: 50 });
   }
 
   /** How late the other tenant's automations have fired since a time, at the worst. Milliseconds. */

@@ -246,7 +246,7 @@ describe('Files of a workdir', () => {
       expect(seen).not.toContain('LEAK');
       // Both sides of the race were met, else it has shown nothing.
       expect(seen).toEqual(expect.arrayContaining(sides));
-    }, 120_000);
+    });
 
     it('hard ones are refused: what they show may be somebody else’s', async () => {
       await task.session.run('echo x > a; ln a b');

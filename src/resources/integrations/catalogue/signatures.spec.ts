@@ -177,7 +177,7 @@ describe.each(SCHEMES)(
       if (unsigned !== true) expect(turns).toBeGreaterThan(20);
       long.body[long.body.length - 3] = 0x79;
       expect(await verify(long)).toBe(unsigned === true);
-    }, 120_000);
+    });
   },
 );
 
