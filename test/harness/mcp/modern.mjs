@@ -16,7 +16,10 @@ createInterface({ input: process.stdin }).on('line', (line) => {
   if (id === undefined) return;
   switch (method) {
     case 'server/discover':
-      return say({ id, result: { ...complete, supportedVersions: ['2026-07-28'], capabilities: { tools: { listChanged: true } } } });
+      return say({
+        id,
+        result: { ...complete, supportedVersions: ['2026-07-28'], capabilities: { tools: { listChanged: true } } },
+      });
     case 'subscriptions/listen':
       listener = id;
       return tell('subscriptions/acknowledged', { notifications: { toolsListChanged: true } });
