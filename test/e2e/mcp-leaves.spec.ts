@@ -39,9 +39,10 @@ describe('A client that leaves /mcp (reference §29)', () => {
     const open = storage.open.bind(storage);
     const hangs = new PassThrough();
     storage.open = async (...wanted) => {
-      (await open(...wanted)).stream.destroy();
+      const { stream, size } = await open(...wanted);
+      stream.destroy();
       hangs.write('the beginning');
-      return { stream: hangs };
+      return { size, stream: hangs };
     };
     const reading = call('read_file', { fileId: file?.id });
     await until('the file to be read', () => hangs.readableFlowing === true || hangs.listenerCount('end') > 0);
