@@ -81,7 +81,12 @@ describe('What a worker tells of servers (reference §28, §16)', () => {
   it('no value of a header reaches the sandbox, the model, an event or an answer, and the log has none', async () => {
     const look =
       'env; cat /proc/*/environ /proc/*/cmdline; grep -rs "of-the-operator" /workdir /tmp ~ /etc /opt || true';
+    // One that says back what it was sent.
+    const content = [{ type: 'text', text: `I was sent Bearer ${TOKEN} and ${LITERAL}.` }];
+    remote.answer = () => ({ result: { resultType: 'complete', content } });
     const { id, results } = await done(call('mcp__remote__get_page', {}), call('bash', { command: look }));
+    remote.answer = null;
+    expect(results[0]?.output).toEqual({ text: 'I was sent Bearer [hidden] and [hidden].' });
     expect(results.map(({ status }) => status)).toEqual(['success', 'success']);
     expect(remote.calls.at(-1)?.headers).toMatchObject({ authorization: `Bearer ${TOKEN}`, 'x-key': LITERAL });
     const answers = await Promise.all(

@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Client, Transport } from '@modelcontextprotocol/client';
 import { expanded, type McpServerConfig } from '../../../platform/config/mcp-servers.js';
 import { SandboxError, type SandboxSession } from '../../sandbox/sandbox.js';
-import { boundedFetch } from './bounded-fetch.js';
+import { boundedFetch, hiding } from './bounded-fetch.js';
 import { EndedError, McpRefusedError, McpUnansweredError, McpUnavailableError, notSent, wordsFor } from './failures.js';
 import type { ListedTool } from './input-mcp.js';
 import { lenient, rawOf } from './lenient.js';
@@ -212,10 +212,12 @@ export class McpConnection {
   private http(Http: typeof import('@modelcontextprotocol/client').StreamableHTTPClientTransport): Transport {
     if (this.server.kind !== 'url') throw new Error('An address is called.');
     const { values } = this.deps;
-    const headers = Object.entries(this.server.headers).map(([name, value]) => [name, expanded(value, values)]);
+    const given = Object.entries(this.server.headers).map(([name, value]) => [name, expanded(value, values)]);
+    const headers = Object.fromEntries(given) as Record<string, string>;
+    const hide = hiding(headers);
     return new Http(new URL(expanded(this.server.url, values)), {
-      requestInit: { headers: Object.fromEntries(headers) as Record<string, string>, redirect: 'error' },
-      fetch: boundedFetch,
+      requestInit: { headers, redirect: 'error' },
+      fetch: (address, init) => boundedFetch(address, init, hide),
       reconnectionOptions: {
         maxRetries: 0,
         initialReconnectionDelay: 1000,
