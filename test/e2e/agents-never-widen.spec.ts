@@ -5,6 +5,7 @@ import { AUTOMATIONS, createAutomation } from '../harness/automation-requests.js
 import { type ErrorBody, makeMember, type Member } from '../harness/client.js';
 import { ModelServer } from '../harness/model-server.js';
 import { createProject } from '../harness/projects.js';
+import { pushSkill } from '../harness/skills.js';
 import { createTask, finished, type TaskBody } from '../harness/tasks.js';
 
 type Task = TaskBody & Record<string, unknown>;
@@ -15,7 +16,11 @@ describe('The limits of an agent (reference §27.5)', () => {
   let member: Member;
   const service = useService(async () => {
     server = await ModelServer.start();
-    return bootWorker({ env: { OPENAI_COMPATIBLE_URL: server.url } });
+    const absent = { command: 'no-such-program' };
+    return bootWorker({
+      env: { OPENAI_COMPATIBLE_URL: server.url },
+      config: { mcpServers: { docs: absent, more: absent, other: absent } },
+    });
   });
   beforeEach(async () => {
     owner = await makeMember(service, { role: 'owner' });
@@ -54,6 +59,24 @@ describe('The limits of an agent (reference §27.5)', () => {
     expect(await forked(task, { budget: null })).toMatchObject({ ...limits(5), ...tight });
     expect(await forked(task, { budget: { maxSteps: 3 } })).toMatchObject({ ...limits(3), ...tight });
     expect(await forked(task, {}, owner)).toMatchObject({ ...limits(50), approvals: 'none', web: true });
+  });
+
+  it('hold for a member who forks a task whose servers and skills an owner has widened', async () => {
+    for (const name of ['clean', 'ship', 'test']) await pushSkill(service, owner, name);
+    await pushSkill(service, owner, 'clean', 'Another one.');
+    await createAgent(owner.client, { mcpServers: ['docs', 'more'], skills: ['clean@1', 'ship'] });
+    const { id: projectId } = await createProject(owner, { name: 'Shared', visibility: 'workspace' });
+    const wide = { mcpServers: ['docs', 'other'], skills: ['clean@2', 'ship', 'test'] };
+    const task = await create({ projectId, ...wide }, owner);
+    await finished(owner.client, task.id);
+    const skills = (...named: [string, number][]) => named.map(([name, version]) => ({ name, version }));
+    const tight = { mcpServers: ['docs'], skills: skills(['clean', 1], ['ship', 1]) };
+    expect(await forked(task)).toMatchObject(tight);
+    expect(await forked(task, { mcpServers: ['other', 'more'] })).toMatchObject({ ...tight, mcpServers: ['more'] });
+    expect(await forked(task, {}, owner)).toMatchObject({
+      mcpServers: ['docs', 'other'],
+      skills: skills(['clean', 2], ['ship', 1], ['test', 1]),
+    });
   });
 
   it('hold for a task of an automation whose owner is a member by now', async () => {

@@ -11,7 +11,10 @@ export const mcp = {
   kinds: { program: 'in the sandbox', url: 'called by the service' },
   approval: { task: 'asks as the task does', always: 'asks before each change' },
   byDefault: 'for all tasks that name none',
-  tools: (count: number, bytes: string) => `${count} ${count === 1 ? 'tool' : 'tools'}, ${bytes} of words`,
+  /** The schemas of arguments are not known here. */
+  tools: (count: number, bytes: string, tokens: string) =>
+    `${count} ${count === 1 ? 'tool' : 'tools'}: names and descriptions have ${bytes}, about ${tokens} tokens`,
+  checked: 'asked',
   readOnly: 'only reads',
   of: (server: string) => `of ${server}`,
 };

@@ -18,6 +18,8 @@ export class Notes {
   reading: (() => void) | undefined = undefined;
   /** Of a request that this process sends to itself for one of a client (reference §29): the id of that one, which has the line, the span and the figure, and is charged. */
   within: string | undefined = undefined;
+  /** Of such a request: the one turn of its task that it means. */
+  turn: number | undefined = undefined;
   /** What a client of MCP calls, where that is one of the tools. */
   tool: string | undefined = undefined;
 }

@@ -3,7 +3,9 @@ import type { APPROVALS, Approvals, Budget } from '../../engine/agent/agent-engi
 import type { ModelCatalog } from '../../engine/models/model-catalog.js';
 import { microsOf } from '../../platform/money/usd.js';
 import { forTask, type Occasion } from '../automations/automation-repository.js';
+import { namedSkills } from '../skills/skill-choice.dto.js';
 import type { CreateTaskDto } from '../tasks/task.dto.js';
+import type { TaskSkill } from '../tasks/task.entity.js';
 import type { AgentDefinition } from './definition.js';
 
 /** Who makes the task may widen what the agent says: an owner or admin of the workspace. */
@@ -60,9 +62,19 @@ function narrower(given: boolean | undefined, agent: boolean | null): boolean | 
   return agent === false ? false : (given ?? agent ?? undefined);
 }
 
-/** Those of the servers that are given for a task which its agent has too. Null: none are given. */
-export function serversWithin(given: string[] | undefined, agent: AgentDefinition | null): string[] | null {
-  return given === undefined ? null : (fewer(given, agent?.mcpServers) ?? null);
+/** Those of the servers of a task which its agent has too. */
+export function serversWithin(servers: string[], agent: AgentDefinition | null): string[] {
+  return fewer(servers, agent?.mcpServers) ?? [];
+}
+
+/** Those of the skills of a task which its agent has too, in the version that this says. */
+export function skillsWithin(skills: TaskSkill[], agent: AgentDefinition | null): TaskSkill[] {
+  if (agent?.skills == null) return skills;
+  const versions = new Map(namedSkills(agent.skills).map(({ name, version }) => [name, version]));
+  return skills.flatMap((one) => {
+    const version = versions.get(one.name);
+    return version === undefined ? [] : [{ ...one, version: version ?? one.version }];
+  });
 }
 
 /** Of the skills or servers of the agent those that the task names too, a skill in the version that the agent says. */

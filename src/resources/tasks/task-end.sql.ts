@@ -15,7 +15,7 @@ import { lockFamilies } from './children/children.sql.js';
 import { closedNews, COUNT_NEWS, PLACE, recordNews } from './events/record.sql.js';
 import { Run } from './run.entity.js';
 import { sourceType } from './source-type.js';
-import { OPEN_RUN, statusesBefore, type StatusReason } from './task-status.js';
+import { OPEN_RUN, statusesBefore, type StatusReason, UNBEGUN_TURN } from './task-status.js';
 
 /**
  * Two CTEs that close the calls without a result, and the messages that hold them, of the tasks that `tasks` selects: on
@@ -85,6 +85,10 @@ const TASK_IDS = uuids('taskIds');
 const CANCELLED_CALL = raw(`CASE WHEN m.task_id IN (SELECT task_id FROM asked)
     THEN 'Cancelled while the task waited for a person; this call did nothing.'
     ELSE 'Cancelled before this call had a result; it may have run partly.' END`);
+
+/** One row while this turn of the task is the last one, begun or not; the caller holds the task's lock. */
+export const IS_LAST_TURN = sql`
+SELECT 1 FROM tasks t WHERE t.id = ${uuid('taskId')} AND t.turn + EXISTS (${UNBEGUN_TURN})::int = ${int('turn')}`.rows();
 
 /**
  * Cancels tasks with their open runs, for the user `by`, if any; the caller holds the tasks' locks, and this locks the runs in the order of ids. Status

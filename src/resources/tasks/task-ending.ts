@@ -8,7 +8,7 @@ import type { UnitOfWork } from '../../platform/database/unit-of-work.js';
 import { Notices } from '../../platform/notices/notices.js';
 import { TaskChildren } from './children/task-children.js';
 import { lockTask, readTask } from './task-lock.js';
-import { CANCEL, DELETE, LOCK_OF_USER, LOCK_SOME, REMOVE_WORKDIRS } from './task-end.sql.js';
+import { CANCEL, DELETE, IS_LAST_TURN, LOCK_OF_USER, LOCK_SOME, REMOVE_WORKDIRS } from './task-end.sql.js';
 import { isFinal, type StatusReason } from './task-status.js';
 import type { TaskRow } from './task.sql.js';
 
@@ -21,9 +21,15 @@ export class TaskEnding {
     private readonly children: TaskChildren,
   ) {}
 
-  /** Cancels at once: the worker is fenced off by the epoch, and nudged after the commit so that its processes end. */
-  async cancel(auth: AuthContext, tx: UnitOfWork, id: string): Promise<TaskRow> {
+  /**
+   * Cancels at once: the worker is fenced off by the epoch, and nudged after the commit so that its processes end.
+   * @param turn the only one that is meant: a later one goes on.
+   */
+  async cancel(auth: AuthContext, tx: UnitOfWork, id: string, turn?: number): Promise<TaskRow> {
     const task = await lockTask(auth, tx, id);
+    if (turn !== undefined && (await tx.run(IS_LAST_TURN({ taskId: task.id, turn }))).length === 0) {
+      throw new ApiError('task_not_cancellable', `Turn ${turn} of the task is over.`);
+    }
     if (task.status === 'completed' || task.status === 'failed') {
       throw new ApiError(
         'task_not_cancellable',

@@ -20,11 +20,11 @@ import {
   uuidOrNull,
 } from '../../platform/database/sql.js';
 import { exhausted, MODEL, type WindowState } from '../billing/usage.sql.js';
-import { type StoredRepository, Task } from './task.entity.js';
+import { type StoredRepository, Task, type TaskSkill } from './task.entity.js';
 import { NETWORK } from './task.sql.js';
 import { UNBEGUN_TURN } from './task-status.js';
 
-const SOURCE = columns(Task, 't', ['id', 'model', 'effort', 'budget', 'repository', 'checks', 'approvals', 'web', 'agentId', 'agentVersion']); // prettier-ignore
+const SOURCE = columns(Task, 't', ['id', 'model', 'effort', 'budget', 'repository', 'checks', 'approvals', 'web', 'skills', 'mcpServers', 'agentId', 'agentVersion']); // prettier-ignore
 const TASK_ID = uuid('taskId');
 const SOURCE_ID = uuid('sourceId');
 const TURN = int('turn');
@@ -118,7 +118,7 @@ task AS (
     source.opening, said.n + (${RUN_ID} IS NOT NULL)::int, said.last + (${RUN_ID} IS NOT NULL)::int, (${RUN_ID} IS NOT NULL)::int, ${TURN},
     CASE WHEN ${bool('setsProject')} THEN ${uuidOrNull('projectId')} ELSE (
       SELECT p.id FROM projects p WHERE p.id = source.project_id FOR KEY SHARE) END,
-    ${text('approvals')}, coalesce(${textOrNull('whenBlocked')}, source.when_blocked), ${bool('web')}, source.skills, coalesce(${textsOrNull('mcpServers')}, source.mcp_servers), ${jsonb<StoredRepository | null>()('repository')},
+    ${text('approvals')}, coalesce(${textOrNull('whenBlocked')}, source.when_blocked), ${bool('web')}, ${jsonb<TaskSkill[]>()('skills')}, ${texts('mcpServers')}, ${jsonb<StoredRepository | null>()('repository')},
     source.output_schema, CASE WHEN source.turn = ${TURN} THEN source.changes END,
     CASE WHEN ${RUN_ID} IS NULL THEN CASE WHEN source.turn = ${TURN} THEN coalesce(source.result_text, answer.text) ELSE answer.text END END,
     CASE WHEN ${RUN_ID} IS NULL AND source.turn = ${TURN} THEN source.result_output END,

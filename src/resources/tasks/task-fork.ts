@@ -11,7 +11,7 @@ import { Notices, RUNS } from '../../platform/notices/notices.js';
 import { Billing } from '../billing/billing.service.js';
 import { ProjectsService } from '../projects/projects.service.js';
 import { limitsOf } from '../agents/find-agent.js';
-import { budgetWithin, serversWithin, stricter } from '../agents/with-agent.js';
+import { budgetWithin, serversWithin, skillsWithin, stricter } from '../agents/with-agent.js';
 import { FORK, HOLD_PROJECT_OF, HOLD_SOURCE, TURN_OF } from './task-fork.sql.js';
 import { changedChecks } from './checks/checks.dto.js';
 import type { ForkTaskDto } from './task-fork.dto.js';
@@ -81,7 +81,8 @@ export class TaskFork {
         setsProject: input.projectId !== undefined,
         projectId: input.projectId ?? null,
         whenBlocked: input.whenBlocked ?? null,
-        mcpServers: serversWithin(input.mcpServers, says),
+        skills: skillsWithin(source.skills, says),
+        mcpServers: serversWithin(input.mcpServers ?? source.mcpServers, says),
         repository,
         parts: input.content === undefined ? [] : [{ type: 'text', text: input.content }],
       }),

@@ -1,9 +1,11 @@
-import { Body, Controller, Delete, Get, HttpCode, Param, Patch, Post } from '@nestjs/common';
+import { Body, Controller, Delete, Get, HttpCode, Param, Patch, Post, Req } from '@nestjs/common';
+import type { Request } from 'express';
 import type { AuthContext } from '../../access/auth/auth-context.js';
 import { Auth } from '../../access/auth/auth.decorator.js';
 import { Page } from '../../access/auth/page.decorator.js';
 import { Endpoint } from '../../platform/http/endpoint.js';
 import type { PageRequest } from '../../platform/http/pages.js';
+import { notesOf } from '../../platform/http/request-notes.js';
 import { deletedSchema, pageSchema } from '../../platform/http/schema.js';
 import { Tx } from '../../platform/http/tx.js';
 import type { UnitOfWork } from '../../platform/database/unit-of-work.js';
@@ -116,8 +118,8 @@ export class TasksController {
     transaction: true,
     answer: taskAnswer,
   })
-  async cancel(@Auth() auth: AuthContext, @Tx() tx: UnitOfWork, @Param('taskId') taskId: string) {
-    return this.policy.task(auth, await this.ending.cancel(auth, tx, taskId));
+  async cancel(@Auth() auth: AuthContext, @Tx() tx: UnitOfWork, @Param('taskId') taskId: string, @Req() req: Request) {
+    return this.policy.task(auth, await this.ending.cancel(auth, tx, taskId, notesOf(req).turn));
   }
 
   @Post(':taskId/fork')

@@ -81,7 +81,7 @@ export class TasksService {
     const kept = model === task.model ? undefined : task.budget?.maxCost;
     const narrows = input.budget !== undefined || input.mcpServers !== undefined;
     const says = narrows ? await limitsOf(auth, tx, task) : null;
-    const mcpServers = serversWithin(input.mcpServers, says);
+    const mcpServers = input.mcpServers === undefined ? null : serversWithin(input.mcpServers, says);
     const budget = budgetWithin(input.budget ?? null, says?.budget ?? null);
     checkMaxCost(this.models, model, input.budget === undefined ? kept : budget?.maxCost);
     if (Object.values(input).some((value) => value !== undefined)) {

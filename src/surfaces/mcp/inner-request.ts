@@ -14,6 +14,8 @@ export interface InnerRequest {
   path: string;
   headers?: Record<string, string>;
   body?: { type: string; bytes: Buffer };
+  /** The one turn of its task that it means. */
+  turn?: number;
 }
 
 export interface InnerAnswer {
@@ -54,7 +56,7 @@ class NoSocket extends Duplex {
 export function sendWithin(
   app: RequestListener,
   outer: Request,
-  { method, path, headers = {}, body }: InnerRequest,
+  { method, path, headers = {}, body, turn }: InnerRequest,
   auth: AuthContext | null,
 ): Promise<InnerAnswer> {
   const outerRes = outer.res as ServerResponse;
@@ -74,6 +76,7 @@ export function sendWithin(
   req.complete = true;
   const notes = notesOf(req as Request);
   notes.within = requestIdOf(outer.res as NonNullable<Request['res']>);
+  notes.turn = turn;
   notes.span = notesOf(outer).span;
   if (auth !== null) setAuth(req as Request, auth);
   const res = new ServerResponse(req);

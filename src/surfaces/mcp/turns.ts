@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { isJsonObject } from '../../engine/models/conversation.js';
 import { type Call, jsonOf } from './call.js';
 import type { JsonObject } from '../../platform/http/json-body.js';
+import type { InnerAnswer } from './inner-request.js';
 import { invalidParams, RpcError } from './message.js';
 import { answerFrom, formOf, type Pending } from './questions.js';
 import { bytesOf, MOST, shortened, succeeded } from './results.js';
@@ -50,11 +51,13 @@ export async function getTurn(call: Call): Promise<object> {
   return shown(await taskOfTurn(call, id, turn), turn);
 }
 
-/** `tasks/cancel`: of a turn that has ended nothing is left to cancel. Throws {@link RpcError}. */
+/** `tasks/cancel`: of a turn that has ended nothing is left to cancel, also when it has ended since it was looked at. Throws {@link RpcError}. */
 export async function cancelTurn(call: Call): Promise<object> {
   const { id, turn } = named(call);
   const { status } = await taskOfTurn(call, id, turn);
-  if (!ENDS.includes(status)) await sent(call, 'POST', `/v1/tasks/${id}/cancel`);
+  if (ENDS.includes(status)) return {};
+  const answer = await call.send({ ...written(`/v1/tasks/${id}/cancel`), turn });
+  if (answer.status !== 409) jsonOfDone(answer);
   return {};
 }
 
@@ -67,7 +70,8 @@ export async function updateTurn(call: Call): Promise<object> {
   const answer = pending === null ? null : answerFrom(pending, response);
   if (pending !== null && answer !== null) {
     const bytes = Buffer.from(JSON.stringify({ interactionId: pending.id, ...answer }));
-    await sent(call, 'POST', `/v1/tasks/${id}/interaction`, { type: 'application/json', bytes });
+    const body = { type: 'application/json', bytes };
+    jsonOfDone(await call.send({ ...written(`/v1/tasks/${id}/interaction`), body }));
   }
   return {};
 }
@@ -86,14 +90,19 @@ function named(call: Call): { id: string; turn: number } {
 /** The task as it is while the turn goes on, and as the turn has ended. */
 async function taskOfTurn(call: Call, id: string, turn: number): Promise<Task> {
   const path = `/v1/tasks/${id}`;
-  const { task } = (await sent(call, 'GET', path)) as unknown as { task: Task };
+  const { task } = (await read(call, path)) as unknown as { task: Task };
   const { messages } = await messagesAt(call, `${path}/messages?order=desc&limit=100`);
   const last = Math.max(0, ...messages.map((one) => one.turn ?? 0));
   if (turn > Math.max(last, 1)) throw invalidParams('There is no such task.');
-  if (turn === last && ENDS.includes(task.status)) return task;
+  const isLastEnd = turn === last && ENDS.includes(task.status);
+  // Several messages of a user have been read: it may be the number of two, of which the first was cancelled before it began.
+  const mayBeTwo = turn === 1 && messages.filter((one) => one.role === 'user' && one.turn === 1).length > 1;
+  if (isLastEnd && !mayBeTwo) return task;
   const messagesOfTurn = await messagesOf(call, path, turn);
-  const end = await endOf(call, path, messagesOfTurn);
-  return last <= turn && end === undefined ? task : asEnded(task, end, messagesOfTurn.of);
+  const { begun = '', of } = messagesOfTurn;
+  const end = await endOf(call, path, messagesOfTurn, turn);
+  if (end !== undefined && end.createdAt < begun) return asEnded(task, end, []);
+  return isLastEnd || (last <= turn && end === undefined) ? task : asEnded(task, end, of);
 }
 
 /** The messages of a turn, when it began, and when the next one did: undefined for the first and the last. */
@@ -121,22 +130,30 @@ async function messagesOf(call: Call, path: string, turn: number): Promise<Turn>
 }
 
 /** How a turn has ended; undefined for one that goes on, that a message has waited for, or that one has cut short. */
-async function endOf(call: Call, path: string, { begun = '', next = '~' }: Turn): Promise<Ended | undefined> {
+async function endOf(
+  call: Call,
+  path: string,
+  { begun = '', next = '~' }: Turn,
+  turn: number,
+): Promise<Ended | undefined> {
+  // Nothing has ended before the first one, which may be cancelled before it begins.
+  const isFirst = turn === 1;
   const types = ENDS.map((one) => `task.${one}`).join();
   let end: Ended | undefined;
   let after = '0';
   for (let page = 0; page < PAGES; page += 1) {
-    const found = await sent(call, 'GET', `${path}/events?types=${types}&after=${after}`);
+    const found = await read(call, `${path}/events?types=${types}&after=${after}`);
     const { events, position, caughtUp } = found as unknown as { events: Ended[]; position: string; caughtUp: boolean };
-    end = events.findLast(({ createdAt }) => createdAt >= begun && createdAt <= next) ?? end;
-    if (caughtUp || events.some(({ createdAt }) => createdAt > next)) break;
+    const before = events.filter(({ createdAt }) => createdAt <= next);
+    end = isFirst ? before[0] : (before.findLast(({ createdAt }) => createdAt >= begun) ?? end);
+    if (caughtUp || (isFirst && end !== undefined) || events.some(({ createdAt }) => createdAt > next)) break;
     after = position;
   }
   return end;
 }
 
 async function messagesAt(call: Call, path: string): Promise<{ messages: Message[]; nextCursor: string | null }> {
-  return (await sent(call, 'GET', path)) as unknown as { messages: Message[]; nextCursor: string | null };
+  return (await read(call, path)) as unknown as { messages: Message[]; nextCursor: string | null };
 }
 
 /** A turn without an end of its own is completed as it stands. */
@@ -167,14 +184,11 @@ function shown(task: Task, turn: number): object {
   };
 }
 
-async function sent(
-  call: Call,
-  method: string,
-  path: string,
-  body?: { type: string; bytes: Buffer },
-): Promise<JsonObject> {
-  const headers = method === 'POST' ? { 'idempotency-key': randomUUID() } : {};
-  const answer = await call.send({ method, path, headers, ...(body && { body }) });
+const read = async (call: Call, path: string) => jsonOfDone(await call.send({ method: 'GET', path }));
+
+const written = (path: string) => ({ method: 'POST', path, headers: { 'idempotency-key': randomUUID() } });
+
+function jsonOfDone(answer: InnerAnswer): JsonObject {
   const json = jsonOf(answer);
   if (answer.status >= 400) throw invalidParams((json['error'] as { message: string }).message, json);
   return json;

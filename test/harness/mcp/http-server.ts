@@ -1,4 +1,4 @@
-import { createServer, type IncomingMessage, type Server } from 'node:http';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { listening, stopServer } from './listen.js';
 
 interface Other {
@@ -24,6 +24,10 @@ export class McpHttpServer {
   /** Calls that have no answer yet, and how many of them there were at once. */
   open = 0;
   most = 0;
+  /** Whether it says that its list may change. */
+  changes = false;
+  /** Who listens for that, by the id of their request. */
+  readonly listeners = new Map<unknown, ServerResponse>();
   /** Requests to end the session, which are never answered. */
   deleted = 0;
   private constructor(
@@ -57,7 +61,11 @@ export class McpHttpServer {
         switch (method) {
           case 'server/discover':
             if (made.session !== null) return json({ error: { code: -32601, message: 'Method not found' } });
-            return say({ ...complete, supportedVersions: ['2026-07-28'], capabilities: { tools: {} } });
+            return say({
+              ...complete,
+              supportedVersions: ['2026-07-28'],
+              capabilities: { tools: made.changes ? { listChanged: true } : {} },
+            });
           case 'initialize': {
             const result = { protocolVersion: '2025-06-18', capabilities: { tools: {} }, serverInfo: { name: 'test' } };
             return json({ result }, { 'mcp-session-id': made.session ?? '' });
@@ -65,6 +73,11 @@ export class McpHttpServer {
           case 'tools/list':
             made.lists += 1;
             return made.listed === null ? say({ ...complete, tools }) : other(made.listed);
+          case 'subscriptions/listen':
+            made.listeners.set(id, res);
+            res.on('close', () => made.listeners.delete(id));
+            res.writeHead(200, { 'content-type': 'text/event-stream' });
+            return made.tell(id, 'subscriptions/acknowledged', { notifications: { toolsListChanged: true } });
           case 'tools/call': {
             made.open += 1;
             made.most = Math.max(made.most, made.open);
@@ -80,6 +93,17 @@ export class McpHttpServer {
     });
     const made = new McpHttpServer(server, await listening(server));
     return made;
+  }
+
+  /** Tells all who listen that its list is another one. */
+  change(): void {
+    for (const id of this.listeners.keys()) this.tell(id, 'tools/list_changed');
+  }
+
+  private tell(id: unknown, what: string, params: object = {}): void {
+    const _meta = { 'io.modelcontextprotocol/subscriptionId': id };
+    const message = { jsonrpc: '2.0', method: `notifications/${what}`, params: { ...params, _meta } };
+    this.listeners.get(id)?.write(`event: message\ndata: ${JSON.stringify(message)}\n\n`);
   }
 
   stop(): Promise<void> {

@@ -1,6 +1,6 @@
 // An MCP server over stdio for tests, of the older revision, without packages. Its first argument says how it behaves.
 import { execFile } from 'node:child_process';
-import { appendFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { appendFileSync, existsSync, readFileSync, writeFileSync, writeSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 
 const [behaviour = '', note = ''] = process.argv.slice(2);
@@ -96,7 +96,8 @@ function call({ name, arguments: given = {}, _meta }, id) {
     case 'get_count':
       return text(String(existsSync('lines.txt') ? readFileSync('lines.txt', 'utf8').split('\n').length - 1 : 0));
     case 'die':
-      process.stderr.write('last words of the program');
+      for (let n = 0; n < Number(given.lines ?? 0); n++) writeSync(2, `line ${n} of the last words\n`);
+      if (given.lines === undefined) writeSync(2, 'last words of the program');
       return process.exit(3);
     case 'wait':
       appendFileSync('waits.txt', 'wait\n');

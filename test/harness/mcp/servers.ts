@@ -3,7 +3,6 @@ import { fileURLToPath } from 'node:url';
 import type { InputMcp, McpOffer, OfferedTool, Sighting } from '../../../src/engine/agent/mcp/input-mcp.js';
 import type { McpAddress, McpProgram, McpServerConfig } from '../../../src/platform/config/mcp-servers.js';
 
-const PROGRAM = fileURLToPath(new URL('program.mjs', import.meta.url));
 const COMMON = { description: '', tools: ['*'], default: false, required: false, workspaces: undefined };
 
 export function address(url: string, more: Partial<McpAddress> = {}): McpAddress {
@@ -11,10 +10,11 @@ export function address(url: string, more: Partial<McpAddress> = {}): McpAddress
   return { ...COMMON, readOnly: ['get_*'], timeoutSeconds: 5, ...own, ...more };
 }
 
-/** `program.mjs` with these arguments. */
-export function program(args: string[], more: Partial<McpProgram> = {}): McpProgram {
+/** `program.mjs` with these arguments, or another file. */
+export function program(args: string[], more: Partial<McpProgram> = {}, file = 'program.mjs'): McpProgram {
   const own = { name: 'docs', kind: 'program' as const, network: false, memoryBytes: 512 * 1024 ** 2, env: {} };
-  const started = { command: process.execPath, args: [PROGRAM, ...args], approval: 'task' as const };
+  const path = fileURLToPath(new URL(file, import.meta.url));
+  const started = { command: process.execPath, args: [path, ...args], approval: 'task' as const };
   return { ...COMMON, readOnly: ['get_*'], timeoutSeconds: 5, ...own, ...started, ...more };
 }
 

@@ -2,7 +2,8 @@ import { useQuery } from '@tanstack/react-query';
 import type { McpServer } from '../../api/client.ts';
 import { mcpServersQuery } from '../../api/queries.ts';
 import { t } from '../../texts/index.ts';
-import { bytes } from '../../ui/format.ts';
+import { Ago } from '../../ui/ago.tsx';
+import { bytes, count } from '../../ui/format.ts';
 import { records } from '../../ui/records.tsx';
 import { Section } from './section.tsx';
 import own from './settings.module.css';
@@ -22,21 +23,38 @@ export function McpServers() {
   );
 }
 
+/** As the window of a model is reckoned by the service. */
+const BYTES_PER_TOKEN = 3.5;
+
+/** What the names and descriptions of tools take. */
+function sizeOf(tools: NonNullable<McpServer['tools']>): string {
+  const words = tools.map(({ name, description }) => name + description).join('');
+  const size = new TextEncoder().encode(words).length;
+  return t.mcp.tools(tools.length, bytes(size), count(Math.round(size / BYTES_PER_TOKEN)));
+}
+
 function Row({ server }: { server: McpServer }) {
-  const { name, description, kind, status, approval, tools } = server;
-  const size = tools === null ? null : t.mcp.tools(tools.length, bytes(JSON.stringify(tools).length));
+  const { name, description, kind, status, approval, tools, checkedAt } = server;
+  const size = tools === null ? null : sizeOf(tools);
   const facts = [
     t.mcp.states[status],
     t.mcp.kinds[kind],
     t.mcp.approval[approval],
     ...(server.default ? [t.mcp.byDefault] : []),
-    ...(size === null ? [] : [size]),
   ];
   return (
     <li className={own.row}>
       <div className="grow">
         <code>{name}</code> {description}
-        <p className={own.weak}>{facts.join(' · ')}</p>
+        <p className={own.weak}>
+          {facts.join(' · ')}
+          {checkedAt !== null && (
+            <>
+              {' '}
+              · {t.mcp.checked} <Ago at={checkedAt} />
+            </>
+          )}
+        </p>
         {tools !== null && tools.length > 0 && (
           <details className={records.more}>
             <summary>{size}</summary>

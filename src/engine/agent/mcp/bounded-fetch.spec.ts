@@ -1,6 +1,8 @@
 import { createServer } from 'node:http';
 import { listening, stopServer } from '../../../../test/harness/mcp/listen.js';
-import { boundedFetch } from './bounded-fetch.js';
+import { boundedFetch, hiding } from './bounded-fetch.js';
+
+const SENT = { Authorization: 'Bearer token-of-"the"-operator', 'X-Key': 'key-of-the-operator', 'X-Way': 'short' };
 
 const answered = async (type: string, ...chunks: string[]) => {
   const server = createServer((_, res) => {
@@ -14,7 +16,7 @@ const answered = async (type: string, ...chunks: string[]) => {
   });
   const url = await listening(server);
   try {
-    return await (await boundedFetch(url)).text();
+    return await (await boundedFetch(url, {}, hiding(SENT))).text();
   } finally {
     await stopServer(server);
   }
@@ -40,6 +42,15 @@ describe('An answer of a server by HTTP (reference §28)', () => {
     expect(await answered(type, 'data: {"error":\ndata: null}\n\n')).toBe('data: {}\n\n');
     const others = ': comment\n\nevent: message\nid: 1\ndata: {"a":1}\r\n\r\ndata:\n\ndata: unended';
     expect(await answered(type, others)).toBe(others);
+  });
+
+  it('has no value of a header that the server was sent, however it says it back', async () => {
+    const said = { text: `short: ${Object.values(SENT).join(', ')}, and in part: the-operator` };
+    const hidden = { text: 'short: Bearer [hidden], [hidden], short, and in part: the-operator' };
+    expect(JSON.parse(await answered('application/json', JSON.stringify(said)))).toEqual(hidden);
+    const event = `data: ${JSON.stringify(said)}\n\n`;
+    const told = await answered('text/event-stream', event.slice(0, 40), event.slice(40));
+    expect(told).toBe(`data: ${JSON.stringify(hidden)}\n\n`);
   });
 
   it('has 16 MiB at most', async () => {

@@ -1,6 +1,7 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { jest } from '@jest/globals';
 import { FolderSandbox } from '../../../../test/harness/folder-sandbox.js';
 import { McpHttpServer } from '../../../../test/harness/mcp/http-server.js';
 import { until } from '../../../../test/harness/until.js';
@@ -32,12 +33,13 @@ describe('A connection to a server (reference §28)', () => {
     const told: string[] = [];
     const session = sandbox.open({ taskId: '', signal });
     const report = (text: string) => told.push(text);
-    const deps = { values: new Map<string, string>(), sandbox: () => session, report, changed: () => undefined };
+    const changed = jest.fn();
+    const deps = { values: new Map<string, string>(), sandbox: () => session, report, changed };
     const connection = new McpConnection(server, deps);
     opened.push(connection);
     const call = (name: string, input = {}) =>
       connection.call(offeredTool(name), input, { signal, seconds: 5, progress: () => undefined });
-    return { connection, told, call };
+    return { connection, told, changed, call };
   }
   const reasonOf = (given: Promise<unknown>) =>
     given.then(
@@ -53,6 +55,32 @@ describe('A connection to a server (reference §28)', () => {
     await connection.close();
     expect(performance.now() - began).toBeLessThan(2_500);
     expect(remote.deleted).toBe(1);
+  });
+
+  it('hears that the list of an address is another one, until it is closed', async () => {
+    remote.changes = true;
+    const { connection, changed } = connect(address(remote.url));
+    expect((await connection.list(signal)).revision).toBe('2026-07-28');
+    await until('somebody to listen', () => remote.listeners.size === 1);
+    remote.change();
+    await until('the change to be heard', () => changed.mock.calls.length === 1);
+    await connection.close();
+    await until('nobody to listen', () => remote.listeners.size === 0);
+  });
+
+  it('hears it of a program of the newer revision too', async () => {
+    const { call, changed } = connect(program([], {}, 'modern.mjs'));
+    await call('get_meta');
+    expect(changed).not.toHaveBeenCalled();
+    await call('change_list');
+    await until('the change to be heard', () => changed.mock.calls.length === 1);
+  });
+
+  it('listens to no server that does not tell of changes', async () => {
+    const { connection } = connect(address(remote.url));
+    await connection.list(signal);
+    await connection.call(offeredTool('get_page'), {}, { signal, seconds: 5, progress: () => undefined });
+    expect(remote.listeners.size).toBe(0);
   });
 
   it('is closed at once while a program is greeted', async () => {

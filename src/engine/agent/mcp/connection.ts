@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Client, Transport } from '@modelcontextprotocol/client';
 import { expanded, type McpServerConfig } from '../../../platform/config/mcp-servers.js';
 import { SandboxError, type SandboxSession } from '../../sandbox/sandbox.js';
-import { boundedFetch } from './bounded-fetch.js';
+import { boundedFetch, hiding } from './bounded-fetch.js';
 import { EndedError, McpRefusedError, McpUnansweredError, McpUnavailableError, notSent, wordsFor } from './failures.js';
 import type { ListedTool } from './input-mcp.js';
 import { lenient, rawOf } from './lenient.js';
@@ -13,7 +13,9 @@ import { type ReadList, readList } from './read-list.js';
 const CONNECT_MS = 10_000;
 /** For the first question of the newer revision: a program that does not answer it may be of the older one. */
 const PROBE_MS = 4_000;
-const REVISIONS = ['2026-07-28', '2025-11-25', '2025-06-18', '2025-03-26'];
+/** Since this one a client asks to be told of changes. */
+const LISTENS = '2026-07-28';
+const REVISIONS = [LISTENS, '2025-11-25', '2025-06-18', '2025-03-26'];
 /** How often a program is started in a run. */
 const STARTS = 2;
 /** For a server to let a session go: nobody waits longer for that. */
@@ -198,6 +200,7 @@ export class McpConnection {
     const open = { client, transport };
     this.open = open;
     client.onclose = () => this.lost(open);
+    hearOfChanges(client);
     return open;
   }
 
@@ -209,10 +212,12 @@ export class McpConnection {
   private http(Http: typeof import('@modelcontextprotocol/client').StreamableHTTPClientTransport): Transport {
     if (this.server.kind !== 'url') throw new Error('An address is called.');
     const { values } = this.deps;
-    const headers = Object.entries(this.server.headers).map(([name, value]) => [name, expanded(value, values)]);
+    const given = Object.entries(this.server.headers).map(([name, value]) => [name, expanded(value, values)]);
+    const headers = Object.fromEntries(given) as Record<string, string>;
+    const hide = hiding(headers);
     return new Http(new URL(expanded(this.server.url, values)), {
-      requestInit: { headers: Object.fromEntries(headers) as Record<string, string>, redirect: 'error' },
-      fetch: boundedFetch,
+      requestInit: { headers, redirect: 'error' },
+      fetch: (address, init) => boundedFetch(address, init, hide),
       reconnectionOptions: {
         maxRetries: 0,
         initialReconnectionDelay: 1000,
@@ -245,6 +250,13 @@ export class McpConnection {
     const { failure, lastWords } = transport;
     if (failure !== null) this.deps.report(`The MCP server ${this.server.name}: ${failure} ${lastWords}`.trim());
   }
+}
+
+/** In the newer revision a server tells of a change only whom it was asked to. Nothing waits for that, and one that refuses it is used as it is. */
+function hearOfChanges(client: Client): void {
+  const tells = client.getServerCapabilities()?.tools?.listChanged === true;
+  if (!tells || client.getNegotiatedProtocolVersion() !== LISTENS) return;
+  client.listen({ toolsListChanged: true }, { timeout: CONNECT_MS }).catch(() => undefined);
 }
 
 /** Why a program has ended, where it has. */

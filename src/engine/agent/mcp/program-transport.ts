@@ -148,7 +148,7 @@ export class ProgramTransport implements Transport {
 const TOO_LONG = `It wrote a line of more than ${MOST_BYTES / 1024 ** 2} MiB, and was ended.`;
 /** What a server tells by itself and is of use. */
 const PROGRESS = 'notifications/progress';
-const HEARD = [PROGRESS, 'notifications/tools/list_changed'];
+const HEARD = [PROGRESS, 'notifications/tools/list_changed', 'notifications/subscriptions/acknowledged'];
 const MOST_UNHEARD = 20_000;
 const MOST_UNREAD = 1024 ** 2;
 
