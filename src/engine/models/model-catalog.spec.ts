@@ -126,6 +126,17 @@ describe('models of the configuration file', () => {
     expect(house.asked).toEqual(['large']);
   });
 
+  it('are driven by the engine that they name', () => {
+    const file = join(folder, 'engines.json');
+    const engines = { codex: { path: folder, command: ['node'], wire: 'openai-responses' } };
+    const models = [{ id: 'a', provider: 'openai', engine: 'codex' }, { id: 'b', provider: 'openai' }]; // prettier-ignore
+    writeFileSync(file, JSON.stringify({ models, engines }));
+    const env = readEnv({ OPENAI_API_KEY: 'o', CONFIG_FILE: file });
+    const catalog = new ModelCatalog(env, registryOf([new AiSdkProvider(env), new RunbookProvider(env)]));
+    expect(catalog.engineOf('a')).toMatchObject({ name: 'codex', wire: 'openai-responses', concurrency: 4 });
+    expect([catalog.engineOf('b'), catalog.engineOf('gone')]).toEqual([null, null]);
+  });
+
   it('do not send the key of one address to another', () => {
     const file = join(folder, 'keys.json');
     const model = { id: 'x', provider: 'openai-compatible', baseUrl: 'http://127.0.0.1:2/v1' };

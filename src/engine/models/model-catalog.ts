@@ -1,4 +1,6 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
+import { enginesIn } from '../../platform/config/config-file.js';
+import type { EngineConfig } from '../../platform/config/engines.js';
 import { ConfigurationError, Env } from '../../platform/config/env.js';
 import { PluginRegistry } from '../../platform/plugins/plugin.js';
 import { configuredInfo, SDK_PROVIDERS } from './model-config.js';
@@ -72,6 +74,12 @@ export class ModelCatalog implements OnModuleInit {
   /** What a model costs; null when the operator gives no prices. */
   prices(id: string): Prices | null {
     return this.env.file.models?.find((model) => model.id === id)?.prices ?? null;
+  }
+
+  /** The agent program that drives tasks of the model (reference §30); null: the engine of `AGENT_ENGINE` does. */
+  engineOf(id: string): EngineConfig | null {
+    const name = this.env.file.models?.find((model) => model.id === id)?.engine;
+    return name === undefined ? null : (enginesIn(this.env.file).find((one) => one.name === name) ?? null);
   }
 
   /** As {@link ModelProvider.wantsSurroundings} of the model's provider. */

@@ -1,6 +1,7 @@
 import { basename, isAbsolute } from 'node:path';
 import { z } from 'zod';
 import { hasMicros } from '../money/usd.js';
+import { enginesOf, enginesSchema, wrongEngine } from './engines.js';
 import { mcpServersOf, mcpServersSchema } from './mcp-servers.js';
 import { hostsFitNetwork, networkShape } from './network.js';
 import { mergedPlans, type PlanConfig, plansSchema } from './plans.js';
@@ -35,6 +36,10 @@ const model = z.strictObject({
   prices: z.strictObject({ input: price, cachedInput: price.optional(), output: price }).optional(),
   /** The id of the model that is called when this one cannot be. */
   fallback: z.string().min(1).nullable().default(null),
+  /** The name of the engine that drives its tasks (reference §30); absent: that of `AGENT_ENGINE`. */
+  engine: z.string().min(1).optional(),
+  /** What its server speaks beside what every `openai-compatible` one speaks. */
+  wires: z.array(z.enum(['openai-responses'])).default([]),
 });
 type Model = z.output<typeof model>;
 
@@ -143,6 +148,7 @@ export function configFileSchema({ policies, sections }: FurtherConfig = { polic
     repositoryFiles: repositoryFilesSchema.optional(),
     web: webSchema.optional(),
     mcpServers: mcpServersSchema.optional(),
+    engines: enginesSchema.optional(),
     extensions: sectionsSchema(sections),
   });
   return schema.superRefine((file, context) => {
@@ -151,6 +157,12 @@ export function configFileSchema({ policies, sections }: FurtherConfig = { polic
       if ((one.memoryBytes ?? 0) <= memoryBytes) continue;
       const message = `at most the memory of the sandbox is expected, ${memoryBytes}`;
       context.addIssue({ code: 'custom', message, path: ['mcpServers', name, 'memoryBytes'] });
+    }
+    for (const [index, one] of (file.models ?? []).entries()) {
+      const wrong = wrongEngine(one, file.engines, file.models);
+      if (wrong === null) continue;
+      const message = `model '${one.id}': ${wrong.message}`;
+      context.addIssue({ code: 'custom', message, path: ['models', index, wrong.field] });
     }
   });
 }
@@ -204,6 +216,11 @@ export function sandboxLimitsOf(file: { sandbox?: z.output<typeof sandbox> | und
 /** The servers whose tools tasks may have (reference §28), by name. */
 export function mcpServersIn(file: ConfigFile) {
   return mcpServersOf(file.mcpServers, sandboxLimitsOf(file).memoryBytes);
+}
+
+/** The agent programs that models may be driven by (reference §30), by name. */
+export function enginesIn(file: ConfigFile) {
+  return enginesOf(file.engines);
 }
 
 /** Rate limits (reference §9): the given ones replace the defaults key by key. */

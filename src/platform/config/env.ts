@@ -155,6 +155,11 @@ export class Env {
   }
 }
 
+/** Variables of this process that a program which it starts may have: those whose names fit. */
+export function variablesFor(names: RegExp): Record<string, string | undefined> {
+  return Object.fromEntries(Object.entries(process.env).filter(([name]) => names.test(name)));
+}
+
 /** A value that cannot be used: the message names the variable and the accepted form, one line each. */
 export class ConfigurationError extends Error {
   override readonly name = 'ConfigurationError';
@@ -205,15 +210,15 @@ export function readEnv(source: Record<string, string | undefined> = process.env
     const wrong = wrongServer(file.mcpServers, mcpValues);
     if (wrong !== null) throw new ConfigurationError(`CONFIG_FILE, ${wrong}.`);
     checkAuthorities(file.sandbox?.caFile);
-    checkPrograms(file.sandbox?.programs);
+    for (const path of file.sandbox?.programs ?? []) checkFolder('sandbox.programs', path);
+    for (const [name, { path }] of Object.entries(file.engines ?? {})) checkFolder(`engines.${name}.path`, path);
   }
   return env;
 }
 
-function checkPrograms(folders: readonly string[] = []): void {
-  const missing = folders.find((path) => statSync(path, { throwIfNoEntry: false })?.isDirectory() !== true);
-  if (missing === undefined) return;
-  throw new ConfigurationError(`CONFIG_FILE, sandbox.programs: a folder is expected at ${missing}.`);
+function checkFolder(field: string, path: string): void {
+  if (statSync(path, { throwIfNoEntry: false })?.isDirectory() === true) return;
+  throw new ConfigurationError(`CONFIG_FILE, ${field}: a folder is expected at ${path}.`);
 }
 
 function checkAuthorities(path: string | undefined): void {

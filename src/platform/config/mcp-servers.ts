@@ -68,12 +68,12 @@ const server = z
     }
   });
 
-const RULE = 'small letters, digits and - are expected, at most 20, a letter first';
+export const NAME_RULE = 'small letters, digits and - are expected, at most 20, a letter first';
 export const mcpServersSchema = z
   .record(z.string(), server)
   .superRefine((all, context) => {
     const wrong = Object.keys(all).filter((name) => !SERVER_NAME.test(name));
-    for (const name of wrong) context.addIssue({ code: 'custom', message: RULE, path: [name] });
+    for (const name of wrong) context.addIssue({ code: 'custom', message: NAME_RULE, path: [name] });
   })
   .refine((all) => Object.keys(all).length <= SERVERS, `at most ${SERVERS} servers are expected`)
   .refine((all) => mostDefaults(Object.values(all)) <= MOST_SERVERS, {

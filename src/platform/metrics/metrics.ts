@@ -24,6 +24,20 @@ export class Metrics {
     buckets: SECONDS,
     registers: [this.registry],
   });
+  readonly engineStarts = this.counter('engine_starts_total', 'Starts of agent programs.', 'engine', 'outcome');
+  readonly engineStartSeconds = new Histogram({
+    name: 'millwright_engine_start_seconds',
+    help: 'From the start of an agent program until it has a session.',
+    labelNames: ['engine'],
+    buckets: SECONDS,
+    registers: [this.registry],
+  });
+  readonly engineMemory = new Gauge({
+    name: 'millwright_engine_memory_bytes',
+    help: 'What the program of an engine took when it was last tried.',
+    labelNames: ['engine'],
+    registers: [this.registry],
+  });
   readonly runsEnded = this.counter('runs_ended_total', 'Runs that this process brought to an end.', 'outcome');
   readonly jobsEnded = this.counter('jobs_ended_total', 'Jobs that left this process.', 'queue', 'outcome');
   readonly chores = this.counter('chore_runs_total', 'Chores that this process carried out.', 'chore', 'outcome');

@@ -93,6 +93,14 @@ export function cacheMark(sdkModel: SdkModel): Options | undefined {
 /** The others refuse a summary, and an effort. */
 const REASONING_OPENAI = /^(o\d|gpt-([5-9]|\d\d))(?!\S*chat)/;
 
+/** How an effort is asked of a Claude: by its name, by a number of tokens to think, by both or not at all. */
+export function claudeEffort(model: string, effort: Effort): { effort?: Effort; thinkingTokens?: number } {
+  if (PLAIN_CLAUDE.test(model)) return {};
+  if (!BUDGETED_CLAUDE.test(model)) return { effort };
+  const thinkingTokens = THINKING_TOKENS[effort];
+  return EFFORT_AND_BUDGET.test(model) ? { effort, thinkingTokens } : { thinkingTokens };
+}
+
 function claude(model: string, effort: Effort | null, acted: boolean): Options[string] {
   const asked = effort === null ? {} : { effort };
   if (BUDGETED_CLAUDE.test(model)) {
