@@ -21,6 +21,7 @@ import type { RunResult } from '../../src/engine/sandbox/run-result.js';
 import type {
   RunOptions,
   SandboxLimits,
+  SandboxOpenOptions,
   SandboxReport,
   SandboxSecrets,
   SandboxSession,
@@ -47,8 +48,13 @@ export class SandboxBench {
   readonly proxy: NetworkProxy;
   private readonly opened = new Map<SandboxSession, string>();
 
-  constructor(driver: DriverName, limits: ConfigFile['sandbox'] = {}, variables: Record<string, string> = {}) {
-    const env = new Env(readEnv({ NODE_ENV: 'test', ...variables }).variables, { sandbox: limits }, new Map());
+  constructor(
+    driver: DriverName,
+    limits: ConfigFile['sandbox'] = {},
+    variables: Record<string, string> = {},
+    engines: ConfigFile['engines'] = {},
+  ) {
+    const env = new Env(readEnv({ NODE_ENV: 'test', ...variables }).variables, { sandbox: limits, engines }, new Map());
     this.dataDir = new DataDir(env);
     this.space = new DiskSpace(env, this.dataDir);
     this.proxy = new NetworkProxy(env, new Metrics());
@@ -57,13 +63,19 @@ export class SandboxBench {
   }
 
   /** With the network that its limits allow. */
-  async open(taskId: string = randomUUID(), network = true, secrets?: SandboxSecrets): Promise<Opened> {
+  async open(
+    taskId: string = randomUUID(),
+    network = true,
+    secrets?: SandboxSecrets,
+    door?: SandboxOpenOptions['door'],
+  ): Promise<Opened> {
     const controller = new AbortController();
     const session = await this.sandbox.open({
       taskId,
       network,
       signal: controller.signal,
       ...(secrets && { secrets }),
+      door,
     });
     this.opened.set(session, taskId);
     const abort = (reason?: Error) => controller.abort(reason);

@@ -1,5 +1,5 @@
 // The sandbox: where everything that the agent does happens. This file is the seam; the drivers stand beside it.
-import type { Readable } from 'node:stream';
+import type { Duplex, Readable } from 'node:stream';
 import type { Heartbeat } from './heartbeat.js';
 import type { RunningCommand, TerminalSize } from './running-command.js';
 import type { RunResult } from './run-result.js';
@@ -63,6 +63,12 @@ export interface SandboxOpenOptions {
   onNetwork?: ((uses: readonly NetworkUse[]) => void) | undefined;
   /** What holds for its commands in place of what holds for all; default nothing. */
   environment?: SessionEnvironment | undefined;
+  /**
+   * Takes a connection for each request that a command or program inside sends to `http://127.0.0.1:61080` in origin form (`POST /v1/responses`), for a
+   * server of HTTP: the door (reference §30). Those that have a network reach it, also where the session has none. At most 64 at once, each of at most
+   * 32 MiB; it is called between `open` and the end of `close`, which ends what is open. Default: nothing is there.
+   */
+  door?: ((connection: Duplex) => void) | undefined;
   /** What {@link Sandbox.reserve} has given for this run. Without it `open` takes what it needs itself. */
   reservation?: SandboxReservation | null;
   /** By what it lives: its commands end when the leases of their kind are not confirmed. Default: that of runs. */

@@ -25,6 +25,14 @@ export interface Prepared {
   resources: Omit<BoxResources, 'heartbeat'>;
 }
 
+/**
+ * What each process of a program may have of the memory of its box. Where a group bounds all of them together, none has a limit: some programs, as
+ * those of Bun, map far more than they use, and break at a limit that they do not come near.
+ */
+export function ofEachProcess(memoryBytes: number, { resources: { groups } }: Prepared): number {
+  return groups === null ? memoryBytes : Infinity;
+}
+
 /** One box as the driver sees it. */
 export interface LaunchSpec {
   folders: TaskFolders;

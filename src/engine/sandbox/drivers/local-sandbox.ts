@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Injectable } from '@nestjs/common';
-import { sandboxLimitsOf } from '../../../platform/config/config-file.js';
+import { enginesIn, sandboxLimitsOf } from '../../../platform/config/config-file.js';
 import { findAuthorities } from '../../../platform/config/authorities.js';
 import { DataDir } from '../../../platform/config/data-dir.js';
 import { Env } from '../../../platform/config/env.js';
@@ -15,9 +15,10 @@ import { isRoot, needProgram, script } from '../host.js';
 import { TOGETHER } from '../limits/box-groups.js';
 import { ControlGroups } from '../limits/control-groups.js';
 import { dropTo, needOpenFiles, prlimit } from '../limits/process-limits.js';
-import type { LaunchSpec, Prepared } from './launch-spec.js';
+import { type LaunchSpec, ofEachProcess, type Prepared } from './launch-spec.js';
 import { entryWords } from './command-words.js';
 import { LocalSession } from './local-session.js';
+import { needNoDoor, wayOutOf } from './session-way.js';
 import { NetworkProxy } from '../network/network-proxy.js';
 import { forwarderOf, PROXY_PORT, type WayFiles } from '../network/inside.js';
 import { hostsOf, limitsWithin } from '../session-environment.js';
@@ -116,6 +117,7 @@ export abstract class LocalSandbox extends Sandbox {
     const { taskId, signal, reservation } = options;
     signal.throwIfAborted();
     const prepared = await this.ready();
+    if (!this.guards) needNoDoor(options);
     // The caller gives its reservation back itself, for a run may open its session a second time.
     const own = reservation instanceof UserId ? null : await prepared.workdirs.reserve(taskId);
     const user = reservation instanceof UserId ? reservation : own;
@@ -129,28 +131,25 @@ export abstract class LocalSandbox extends Sandbox {
     const hosts = network ? allowed : boundHosts;
     const tools = toolsOf(prepared.tools.tools, environment?.tools);
     const at = { folders, shared, user, limits, tools: tools.map(mountOf), heartbeat };
-    const leaves = allowed.length > 0 && hosts.length > 0;
-    const { onNetwork: onUse = () => undefined } = options;
-    const way = {
-      taskId,
-      user,
-      hosts: allowed,
-      bound: !network,
-      onUse,
-      authorities: prepared.authorities.certificates,
-    };
+    const leads = allowed.length > 0 && hosts.length > 0;
+    const { certificates } = prepared.authorities;
+    const about = { ...options, hosts: allowed, leads, user, authorities: certificates, base: prepared.base };
     // The kernel counts the processes of a user in the whole box: with a group for each command this one is for all of them.
     const all = prepared.resources.groups === null ? 1 : TOGETHER;
     const bounds = { ...limits, processes: all * limits.processes };
-    const launch = (wayOut: WayFiles | null, place: BoxPlace) =>
-      this.launchCommand({ ...at, ...place, wayOut }, prepared);
+    const ofEach = (own?: number) => (own === undefined ? limits.memoryBytes : ofEachProcess(own, prepared));
+    const launch = (wayOut: WayFiles | null, place: BoxPlace, own?: number) => {
+      const dataBytes = Math.max(limits.memoryBytes, ofEach(own));
+      return this.launchCommand({ ...at, ...place, wayOut, dataBytes }, prepared);
+    };
     return new LocalSession({
       folders,
       inside: this.inside(folders),
       shared: { ...shared, remove: () => prepared.shared.remove(shared) },
       user,
       hosts,
-      wayOut: leaves ? (secrets, onRefusal) => this.proxy.open(prepared.base, { ...way, secrets, onRefusal }) : null,
+      leads,
+      wayOut: wayOutOf(this.proxy, about),
       secrets: options.secrets,
       release: () => own?.release(),
       limits,
@@ -165,7 +164,8 @@ export abstract class LocalSandbox extends Sandbox {
       ofSetup: environment !== undefined && this.guards ? `${OPT_ENV.path}/bin` : null,
       variables: environment?.variables ?? {},
       launch,
-      words: (command, how) => entryWords(this.initScript, command, bounds, { ...how, session: this.guards }),
+      words: (command, { memoryBytes: own, ...how }) =>
+        entryWords(this.initScript, command, bounds, { ...how, memoryBytes: ofEach(own), session: this.guards }),
       signal,
     });
   }
@@ -244,7 +244,7 @@ export abstract class LocalSandbox extends Sandbox {
       base,
       authorities,
       tools,
-      root: await prepareRoot(base, uid, authorities, names, programs),
+      root: await prepareRoot(base, uid, authorities, names, { programs, engines: enginesIn(this.env.file) }),
       workdirs: await Workdirs.open(base, uid !== null),
       shared: new SharedFolders(base, uid !== null),
       groups,
@@ -263,9 +263,10 @@ export abstract class LocalSandbox extends Sandbox {
     const { firstSilenceSeconds, silenceSeconds } = at.heartbeat;
     const silence = [firstSilenceSeconds, silenceSeconds].map((seconds) => seconds.toFixed(3));
     const shell = [needProgram('bash', 'bash'), '--norc', '--noprofile'];
-    const [box, { limits, wayOut }] = [this.boxFolders(at.pipes, prepared), at];
+    const [box, { limits, wayOut, dataBytes }] = [this.boxFolders(at.pipes, prepared), at];
     // It starts the commands, and would be bound by what one of them may have.
-    const bounds = prlimit({ ...limits, processes: TOGETHER * limits.processes }, limits.diskBytes);
+    const all = { ...limits, processes: TOGETHER * limits.processes, memoryBytes: dataBytes };
+    const bounds = prlimit(all, limits.diskBytes);
     const lead = wayOut === null ? [] : forwarderOf(prepared.root.node);
     const spec: LaunchSpec = { ...at, init: [...bounds, ...shell, box.script, box.pipes, ...lead] };
     const drop = at.user === null ? ['--no-new-privs'] : dropTo(at.user.uid);
@@ -293,5 +294,7 @@ interface LaunchContext extends BoxPlace {
   limits: SandboxLimits;
   tools: Mount[];
   wayOut: WayFiles | null;
+  /** What each of its processes may have. */
+  dataBytes: number;
   heartbeat: Heartbeat;
 }

@@ -9,14 +9,13 @@ import type { RunResult } from '../run-result.js';
 import { type RunningCommand, SERVICE_TIMES, type TerminalSize } from '../running-command.js';
 import type { WriteOptions } from '../write-options.js';
 import { type OpenedFile, type RunOptions, SandboxError, SandboxFileError, SandboxSession } from '../sandbox.js';
-import type { WayOut } from '../network/network-proxy.js';
-import type { NetworkRefusal } from '../network/refusals.js';
 import { NETWORK_VARIABLES } from '../network/inside.js';
 import { cannotRun, refusal, shellWords, withNotes } from './command-words.js';
 import { SessionBoxes } from './session-boxes.js';
 import type { SessionParts } from './session-parts.js';
 import { sharedMounts } from './root-folder.js';
 import { SessionSecrets } from './session-secrets.js';
+import { SessionWay } from './session-way.js';
 import { StartedCommand } from './started-command.js';
 import { WorkdirFiles } from '../workdir/workdir-files.js';
 import { isWithin } from '../workdir/workdirs.js';
@@ -29,11 +28,8 @@ export class LocalSession extends SandboxSession {
   private readonly shared: { files: WorkdirFiles; inside: string }[];
   private readonly disk: DiskWatch;
   private readonly boxes: SessionBoxes;
-  private wayOut: Promise<WayOut> | undefined;
+  private readonly way: SessionWay;
   private readonly secrets: SessionSecrets;
-  /** Whether a command had a network. */
-  private reached = false;
-  private readonly refused: NetworkRefusal[] = [];
   private closed = false;
   private readonly abort = () => {
     this.killAll('ended');
@@ -44,9 +40,8 @@ export class LocalSession extends SandboxSession {
     super();
     const { folders, inside, shared, user, limits, space, empty, signal } = parts;
     const { workdir, tmp, home } = folders;
-    this.secrets = new SessionSecrets(parts.secrets, (all) => {
-      this.wayOut?.then((way) => way.change(all)).catch(() => undefined);
-    });
+    this.way = new SessionWay(parts);
+    this.secrets = new SessionSecrets(parts.secrets, (all) => this.way.change(all));
     this.files = new WorkdirFiles(
       [
         { path: workdir, inside: inside.workdir },
@@ -110,9 +105,9 @@ export class LocalSession extends SandboxSession {
     // What is made behind the end of the session nobody would end.
     this.assertOpen();
     const leaves = options.shared === true || options.network === true;
-    const wayOut = leaves && this.parts.wayOut !== null ? await this.openWay(this.parts.wayOut) : null;
+    const wayOut = leaves ? await this.way.open(this.secrets.given) : null;
     this.assertOpen();
-    const words = shellWords(this.parts.shell, this.variablesOf(options, wayOut !== null), command);
+    const words = shellWords(this.parts.shell, this.variablesOf(options, wayOut !== null && this.parts.leads), command);
     const fileBytes = full === null ? Math.min(limits.diskBytes, this.parts.space.room) : 0;
     const { program } = options;
     const about = { cwd, fileBytes, wallClockSeconds: this.most(options), ...program };
@@ -175,7 +170,7 @@ export class LocalSession extends SandboxSession {
   }
 
   override get network(): NetworkReport | null {
-    return this.reached ? { hosts: this.parts.hosts, refused: [...this.refused] } : null;
+    return this.way.network;
   }
 
   async close(): Promise<void> {
@@ -185,7 +180,7 @@ export class LocalSession extends SandboxSession {
     await Promise.allSettled([...this.running.values(), ...this.programs.values()]);
     await this.boxes.close();
     this.parts.signal.removeEventListener('abort', this.abort);
-    await (await this.wayOut?.catch(() => undefined))?.close();
+    await this.way.close();
     await this.disk.idle();
     // A folder that stays is removed with the next session or with the task.
     await this.parts.shared.remove().catch(() => undefined);
@@ -225,18 +220,6 @@ export class LocalSession extends SandboxSession {
       onOutput: onOutput && ((stream: 0 | 1, chunk: Buffer) => onOutput(stream, this.secrets.masked(chunk))),
       keepsOutput: service ? () => true : keepsOutput,
     };
-  }
-
-  /** One for all commands of the session, made when the first one wants it, and again when it was lost. */
-  private async openWay(open: NonNullable<SessionParts['wayOut']>): Promise<WayOut> {
-    const made = (this.wayOut ??= open(this.secrets.given, (refusal) => void this.refused.push(refusal)));
-    const forget = () => {
-      if (this.wayOut === made) this.wayOut = undefined;
-    };
-    made.then(async ({ lost }) => (await lost) && forget(), forget);
-    const way = await made;
-    this.reached = true;
-    return way;
   }
 
   /** With `~` as a shell has it. A file of that name is `./~`. */

@@ -72,6 +72,8 @@ export const COMMAND_VARIABLES: Record<string, string> = {
 export const OPT_ENV = { path: '/opt/env', inHome: '.opt-env' };
 /** Where the operator's programs are mounted, each under the last name of its folder (reference §28). */
 const PROGRAMS = '/opt/programs';
+/** Where agent programs are mounted, each under the name of its engine (reference §30). */
+export const ENGINES = '/opt/engines';
 /** Where the files of a project are mounted; empty without one. */
 export const PROJECT = '/project';
 /** Where skills are mounted; empty without any. */
@@ -112,20 +114,30 @@ const FOLDERS = [
   'workdir',
 ];
 
-/** @param tools names of what may be mounted below {@link TOOLS}. @param further folders that are mounted below {@link PROGRAMS}. */
+/** Folders of this machine. */
+interface Further {
+  programs: readonly string[];
+  engines: readonly { name: string; path: string }[];
+}
+
+/** @param tools names of what may be mounted below {@link TOOLS}. @param further what the operator shows to every command. */
 export async function prepareRoot(
   base: string,
   uid: number | null,
   authorities: Authorities,
   tools: readonly string[],
-  further: readonly string[],
+  further: Further,
 ): Promise<RootFolder> {
   const node = nodePrograms();
   const rg = ripgrep();
   const programs = rg === null ? node.mounts : [...node.mounts, rg];
   const { links, folders } = systemFolders();
   const mounts = [{ source: '/usr', target: '/usr' }, ...folders.map((path) => ({ source: path, target: path }))];
-  const shown = [...programs, ...further.map((path) => ({ source: path, target: join(PROGRAMS, basename(path)) }))];
+  const shown = [
+    ...programs,
+    ...further.programs.map((path) => ({ source: path, target: join(PROGRAMS, basename(path)) })),
+    ...further.engines.map(({ name, path }) => ({ source: path, target: join(ENGINES, name) })),
+  ];
   for (const { source, target } of shown) mounts.push({ source: await reachableCopy(source, base, uid), target });
   worldFolder(join(base, 'roots'));
   const path = skeleton(base, links, { mounts, tools: [...new Set(tools)].sort() }, authorities.certificates);

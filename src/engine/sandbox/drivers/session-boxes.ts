@@ -1,9 +1,9 @@
 import { Box, type BoxPlace, type BoxResources } from '../launch/box.js';
 import { NotStarted } from '../launch/command.js';
-import type { LaunchCommand } from '../launch/launch.js';
 import type { WayOut } from '../network/network-proxy.js';
 import { SandboxError } from '../sandbox.js';
 import type { ProcessTree } from '../workdir/open-files.js';
+import type { SessionParts } from './session-parts.js';
 
 const LOST =
   'What earlier commands had left running is gone, and /dev/shm is empty: what held them was ended from outside';
@@ -25,7 +25,7 @@ export class SessionBoxes {
   constructor(
     private readonly resources: BoxResources,
     private readonly memoryBytes: number,
-    private readonly launch: (wayOut: WayOut | null, place: BoxPlace) => LaunchCommand,
+    private readonly launch: SessionParts['launch'],
   ) {}
 
   /**
@@ -105,10 +105,11 @@ export class SessionBoxes {
     await box.close();
   }
 
-  private async make(wayOut: WayOut | null, single: boolean, memoryBytes = this.memoryBytes): Promise<Box> {
+  private async make(wayOut: WayOut | null, single: boolean, own?: number): Promise<Box> {
     const { resources } = this;
     if (this.over) throw new SandboxError('The session of the sandbox is closed.');
-    const make = (place: BoxPlace) => this.launch(wayOut, place);
+    const memoryBytes = own ?? this.memoryBytes;
+    const make = (place: BoxPlace) => this.launch(wayOut, place, own);
     return Box.open(resources, { memoryBytes, single, make, begun: (box) => this.keep(box) });
   }
 

@@ -18,11 +18,13 @@ export interface SessionParts {
   /** What it may read and not change; it goes with the session. */
   shared: Shared & { remove: () => Promise<void> };
   user: UserId | null;
-  /** Makes the way out to `hosts`; null: there is none. */
+  /** Makes the way out to `hosts`, or to the door alone; null: there is none. */
   wayOut:
     ((secrets: SandboxSecrets | undefined, onRefusal: (refusal: NetworkRefusal) => void) => Promise<WayOut>) | null;
   secrets: SandboxSecrets | undefined;
   hosts: readonly string[];
+  /** Whether the way out leads to any of them. */
+  leads: boolean;
   /** Gives back what the session was opened with; called at its end. */
   release: () => void;
   limits: SandboxLimits;
@@ -36,8 +38,11 @@ export interface SessionParts {
   ofSetup: string | null;
   /** Of the environment of the task; the others go before them. */
   variables: Readonly<Record<string, string>>;
-  /** How a box is made. `wayOut`: what leads out, as the host names it; null: nothing does. */
-  launch: (wayOut: WayFiles | null, place: BoxPlace) => LaunchCommand;
+  /**
+   * How a box is made. `wayOut`: what leads out, as the host names it; null: nothing does. `memoryBytes`: of a program, which has a box with
+   * memory of its own.
+   */
+  launch: (wayOut: WayFiles | null, place: BoxPlace, memoryBytes: number | undefined) => LaunchCommand;
   /** What a box is told to start for a command. */
   words: (command: string[], options: EntryOptions) => string[];
   signal: AbortSignal;

@@ -9,7 +9,7 @@ import type { SandboxLimits } from '../sandbox.js';
 const OPEN_FILES = 4096;
 
 /**
- * The beginning of a command line whose processes have these limits (prlimit(1)). `fileBytes`: of each file. `mark`: by which they are known
+ * The beginning of a command line whose processes have these limits (prlimit(1)), `memoryBytes` of Infinity none. `fileBytes`: of each file. `mark`: by which they are known
  * (`launch/leftovers.ts`).
  */
 export function prlimit(limits: SandboxLimits, fileBytes: number, mark?: number): string[] {
@@ -18,7 +18,7 @@ export function prlimit(limits: SandboxLimits, fileBytes: number, mark?: number)
     needProgram('prlimit', 'util-linux'),
     `--nproc=${processes}`,
     // Not the address space: V8 and WebAssembly reserve far more of it than they use.
-    `--data=${memoryBytes}`,
+    ...(memoryBytes === Infinity ? [] : [`--data=${memoryBytes}`]),
     `--fsize=${fileBytes}`,
     `--nofile=${OPEN_FILES}`,
     '--core=0',

@@ -2,6 +2,7 @@ import { randomBytes, X509Certificate } from 'node:crypto';
 import { chmodSync, chownSync, closeSync, mkdirSync, openSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as after } from 'node:timers/promises';
+import type { Duplex } from 'node:stream';
 import { Worker } from 'node:worker_threads';
 import { Injectable, Logger, type OnApplicationShutdown } from '@nestjs/common';
 import { Env } from '../../../platform/config/env.js';
@@ -11,6 +12,7 @@ import { Metrics } from '../../../platform/metrics/metrics.js';
 import { javaTrustStore, trustBundle } from '../drivers/etc.js';
 import { isLeftOver, ownName } from '../host.js';
 import { type SandboxSecrets, SandboxError, type TaskSecret } from '../sandbox.js';
+import { type Door, openDoor } from './door-socket.js';
 import type { NetworkUse } from './network-use.js';
 import type { NetworkRefusal } from './refusals.js';
 import { networkMetrics, SessionTally } from './session-tally.js';
@@ -40,7 +42,7 @@ export interface WayOptions {
   taskId: string;
   /** Who may connect to it; null: the user of this process. */
   user: { uid: number } | null;
-  /** What may be reached, of {@link NetworkProxy.hosts}; what is not among them is not reached either. */
+  /** What may be reached, of {@link NetworkProxy.hosts}; what is not among them is not reached either. Empty: it leads to the door alone. */
   hosts: readonly string[];
   /** Whether it leads to those of them alone that a secret of the moment is bound to. */
   bound: boolean;
@@ -52,6 +54,8 @@ export interface WayOptions {
   onUse: (uses: readonly NetworkUse[]) => void;
   /** What programs inside trust, beside the authority of the way out. */
   authorities: readonly X509Certificate[];
+  /** Takes a connection for each request that names no host ({@link SandboxOpenOptions.door}); undefined: there are none. */
+  door: ((connection: Duplex) => void) | undefined;
 }
 
 type Said =
@@ -77,6 +81,8 @@ interface Way {
 
 /** Hosts that a refusal names of those that may be reached. */
 const NAMED_HOSTS = 20;
+/** At the end of the name of a socket: that of the service, for the same session. */
+const DOOR = '.door';
 /** Of the folders that hold the sockets. */
 const PREFIX = 'network.';
 /** Between two look-ups of one process: a wildcard lets a sandbox ask for any number of names. Milliseconds. */
@@ -108,10 +114,11 @@ export class NetworkProxy implements OnApplicationShutdown {
 
   /** @param base the folder of the sandboxes. */
   async open(base: string, options: WayOptions): Promise<WayOut> {
-    const { taskId, user, hosts, bound, secrets, authorities } = options;
+    const { taskId, user, hosts, bound, secrets, authorities, door } = options;
     const { path: folder, fd } = (this.folder ??= makeFolder(base, user !== null));
     const id = randomBytes(8).toString('hex');
-    const path = join(folder, id);
+    const [path, listens] = [join(folder, id), `/proc/self/fd/${fd}/${id}`];
+    const ours = door === undefined ? null : await doorAt(path, listens, door);
     let ended = Promise.resolve<number | null>(null);
     const tally = new SessionTally(this.metrics);
     const opened = new Promise<{ error: string | null; certificate: string | null }>((resolve) => {
@@ -121,9 +128,11 @@ export class NetworkProxy implements OnApplicationShutdown {
       this.thread.ref();
       const all = secrets === undefined ? null : secrets.all.map(forThread);
       const rules = hosts.map(ruleOf);
-      const about = { id, path: `/proc/self/fd/${fd}/${id}`, rules, allowed: named(hosts), bound, secrets: all };
-      this.thread.postMessage({ type: 'open', ...about });
+      const about = { id, path: listens, rules, allowed: named(hosts), bound, secrets: all };
+      this.thread.postMessage({ type: 'open', ...about, door: ours === null ? null : listens + DOOR });
     });
+    // Also where the thread is lost.
+    void ended.then(() => ours?.close());
     const close = async () => {
       this.thread?.postMessage({ type: 'close', id });
       const dropped = await ended;
@@ -136,7 +145,8 @@ export class NetworkProxy implements OnApplicationShutdown {
     const { error, certificate } = await opened;
     if (error !== null) {
       this.ways.delete(id);
-      throw new SandboxError(`The socket of the network cannot be made: ${error}`);
+      ours?.close();
+      throw notMade(error);
     }
     if (user !== null) chownSync(path, 0, user.uid);
     chmodSync(path, user === null ? 0o600 : 0o660);
@@ -214,6 +224,14 @@ export class NetworkProxy implements OnApplicationShutdown {
   }
 }
 
+function doorAt(path: string, listens: string, take: (connection: Duplex) => void): Promise<Door> {
+  return openDoor(path + DOOR, listens + DOOR, take).catch((error: unknown) => {
+    throw notMade((error as Error).message);
+  });
+}
+
+const notMade = (why: string) => new SandboxError(`The socket of the network cannot be made: ${why}`);
+
 /** As many as a sentence holds. */
 function named(hosts: readonly string[]): string {
   const more = hosts.length > NAMED_HOSTS ? `, and ${hosts.length - NAMED_HOSTS} more` : '';
@@ -234,7 +252,7 @@ function writeTrusted(path: string, authorities: readonly X509Certificate[]): Tr
 }
 
 function removeFiles(path: string): void {
-  for (const end of ['', '.crt', '.jks']) rmSync(path + end, { force: true });
+  for (const end of ['', '.crt', '.jks', DOOR]) rmSync(path + end, { force: true });
 }
 
 /** A folder of this process; those of processes that have ended go. */

@@ -7,6 +7,7 @@ import { setPriority } from 'node:os';
 import { pipeline } from 'node:stream';
 import { parentPort, workerData } from 'node:worker_threads';
 import { Counts } from './counts.mjs';
+import { Door } from './door.mjs';
 import { answer, asText, withoutHops } from './http-messages.mjs';
 import { Interceptor } from './intercept.mjs';
 import { Refusal } from './refusal.mjs';
@@ -45,13 +46,14 @@ parentPort.on('message', (message) => {
   }
 });
 
-function open({ id, path, rules: own, allowed, bound, secrets }) {
+function open({ id, path, rules: own, allowed, bound, secrets, door }) {
   const way = {
     id,
     rules: own,
     allowed,
     bound,
     interceptor: null,
+    door: door === null ? null : new Door(door),
     counts: new Counts((said) => parentPort.postMessage({ id, ...said })),
     dropped: 0,
     sockets: new Set(),
@@ -76,7 +78,8 @@ function open({ id, path, rules: own, allowed, bound, secrets }) {
       return void answer(to, new Refusal(503, 'A connection takes one request at a time here.'));
     way.busy.add(from.socket);
     to.once('close', () => way.busy.delete(from.socket));
-    void forward(way, from, to).catch((error) => answer(to, error));
+    const handed = way.door !== null && from.url.startsWith('/') ? way.door.hand(from, to) : forward(way, from, to);
+    void handed.catch((error) => answer(to, error));
   });
   server.on('connect', (from, socket, head) => {
     socket.setTimeout(IDLE_MS, () => socket.destroy());
@@ -169,6 +172,7 @@ async function forward(way, from, to) {
 
 /** A socket that connects to a checked address. Throws a {@link Refusal}. */
 async function dial(way, { hostname }, port, inside) {
+  if (way.rules.length === 0) throw new Refusal(403, 'There is no network here.');
   if (way.bound && !way.interceptor?.leads(hostname, port)) {
     const message = `${hostname}:${port} is no host that a secret of this task is bound to, and no other may be reached from here.`;
     throw refused(way, hostname, port, new Refusal(403, message, 'host_not_bound'));

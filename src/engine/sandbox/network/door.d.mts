@@ -1,0 +1,6 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+
+export class Door {
+  constructor(path: string);
+  hand(from: IncomingMessage, to: ServerResponse): Promise<void>;
+}
