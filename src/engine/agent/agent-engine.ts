@@ -16,6 +16,7 @@ import type { InputChecks } from './input-checks.js';
 import type { ChangeCounts, InputRepository, PushEvent } from './input-repository.js';
 import type { OutputSchema } from './output/output-schema.js';
 import type { Delegation, NewTask } from './delegation.js';
+import type { EngineSession } from './engine-session.js';
 import type { InputMcp } from './mcp/input-mcp.js';
 import type { Waits } from './waits.js';
 
@@ -92,6 +93,8 @@ export interface AgentInput {
   delegation?: Delegation;
   /** What the agent is told that it works as, as the word of who made it. Absent: nothing. */
   instructions?: string;
+  /** The session in which an agent program has worked on the task. Null or absent: none has. */
+  engineSession?: EngineSession | null;
   /** Names of tools that it does not have. Absent: it has all. */
   denied?: readonly string[];
   /** What the turn has to pass before it is completed, as of its beginning. Absent: nothing. */
@@ -171,6 +174,7 @@ export interface ToldSurroundings {
  * - `step`: a model call is over. Its message is recorded, `complete` when it has no calls, else `in_progress`. `surroundings` is
  *   what the service sent to the model before the first message of the task; it becomes the first part of that message, once in the task's life.
  * - `title`: a model has made a title for an `untitled` task. At most once, before the first `step`.
+ * - `engine_session`: the agent program works in another session from now on.
  * - `cut`: the conversation was compacted: the model is sent less of it from now on. `parts` are the message that says so
  *   to people; `usage` is that of the model call which wrote the summary.
  * - `delegate`: a call makes tasks. They are on record together, or the answer has the error that is the result of the call. `base`: the present changes
@@ -217,6 +221,7 @@ export type AgentEvent =
       /** As of a `step`. */
       model?: string;
     }
+  | { type: 'engine_session'; session: EngineSession }
   | { type: 'cloned'; commit: string }
   | { type: 'changes'; counted: ChangeCounts | null; patch: PublishedFile | null }
   | ({ type: 'check'; first: boolean } & CheckRef)

@@ -57,6 +57,6 @@ const SETTINGS = {
 @Module({
   imports: [ModelsModule, SandboxModule, WebModule],
   providers: [SETTINGS, ModelCaller, ToolRegistry, LoopEngine, ...TOOLS],
-  exports: [EngineSettings, LoopEngine],
+  exports: [EngineSettings, LoopEngine, ModelCaller, ToolRegistry],
 })
 export class AgentModule {}

@@ -7,10 +7,15 @@ import { type CallRef, progressOf } from './live-answer.js';
 import { closeHanded, type Finished } from './turn-outcomes.js';
 import type { TurnParts } from './turn-parts.js';
 
+type ContextParts = Pick<
+  TurnParts,
+  'sandbox' | 'secrets' | 'commands' | 'resultCharacters' | 'reads' | 'limits' | 'web'
+>;
+
 /** What a call may use. `keepWhole` as of {@link ToolContext}. */
 export function contextOf(
   given: AgentInput,
-  deps: TurnParts,
+  deps: ContextParts,
   conversation: readonly ConversationMessage[],
   call: CallRef,
   keepWhole: NonNullable<ToolContext['keepWhole']>,
@@ -27,7 +32,7 @@ export function contextOf(
 }
 
 /** What a call may hand to tasks of its own; null: nothing. */
-function delegationOf(input: AgentInput, { limits }: TurnParts, call: CallRef): DelegationUse | null {
+function delegationOf(input: AgentInput, { limits }: ContextParts, call: CallRef): DelegationUse | null {
   const { delegation, model, repository = null } = input;
   if (delegation === undefined) return null;
   const calls = { of: () => delegation.of(call), agent: (name: string) => delegation.agent(name) };

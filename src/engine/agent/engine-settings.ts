@@ -27,6 +27,10 @@ export class EngineSettings {
   callsPerStep = 64;
   /** Bytes of JSON of one tool result. */
   resultBytes = 256 * 1024;
+  /** An agent program that neither calls nor says anything for so long, while none of its calls is open, has failed. */
+  engineSilentMs = 10 * 60_000;
+  /** Whether a worker tries the engines of the configuration when it boots. */
+  triesEngines = true;
   /** {@link WAIT_TOLD_MS}, for the waits of a run that a worker has. */
   waitToldMs = WAIT_TOLD_MS;
 }

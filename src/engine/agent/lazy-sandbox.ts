@@ -4,6 +4,7 @@ import {
   type Sandbox,
   SandboxError,
   SandboxFileError,
+  type SandboxOpenOptions,
   type SandboxReservation,
   type SandboxSession,
 } from '../sandbox/sandbox.js';
@@ -37,7 +38,8 @@ export class LazySandbox {
       | 'environment'
       | 'onNetwork'
       | 'signal'
-    >,
+    > &
+      Pick<SandboxOpenOptions, 'door'>,
   ) {}
 
   /** Call it before anything else. Rejects with {@link SandboxBusyError} when the sandbox is too busy for the run now. */
@@ -112,10 +114,11 @@ export class LazySandbox {
 
   private async open(): Promise<SandboxSession> {
     const { taskId, signal, files, project, network = false, boundHosts = [], environment, onNetwork } = this.input;
+    const { door } = this.input;
     const secrets = (await this.input.secrets?.()) ?? undefined;
     const { reservation } = this;
     const skills = await skillsOf(this.input);
-    const about = { taskId, project, skills, network, boundHosts, secrets, environment, onNetwork };
+    const about = { taskId, project, skills, network, boundHosts, secrets, environment, onNetwork, door };
     const session = await this.sandboxes.open({ ...about, reservation, signal });
     try {
       for (const file of files) await this.layIn(session, file);

@@ -1,14 +1,10 @@
-import { readFileSync } from 'node:fs';
 import { Logger } from '@nestjs/common';
-import type { ConversationMessage } from '../models/conversation.js';
 import { ModelCatalog } from '../models/model-catalog.js';
 import { resultCharacters } from '../models/result-text.js';
 import { Env } from '../../platform/config/env.js';
-import { isPassing } from '../../platform/database/database-errors.js';
 import { causesOf, redactor, secretsOf } from '../../platform/logging/redaction.js';
 import { Metrics } from '../../platform/metrics/metrics.js';
 import { Plugin } from '../../platform/plugins/plugin.js';
-import { SandboxBusyError, SandboxError } from '../sandbox/sandbox.js';
 import { SandboxSelector } from '../sandbox/sandbox-selector.js';
 import {
   AgentEngine,
@@ -18,11 +14,10 @@ import {
   type AgentOutcome,
 } from './agent-engine.js';
 import { secretsToUse } from './approval.js';
+import { modelGone, notOpened, tellEnded, titled, verifying } from './around-turn.js';
 import { beside, checkOriginal } from './check-lanes.js';
-import { answered, isAnswered, NONE_LEFT, PASSED, runChecks } from './check-steps.js';
+import { answered, isAnswered } from './check-steps.js';
 import { besideCommands } from './commands/beside-commands.js';
-import { readCommands, toldCommands } from './commands/told-commands.js';
-import type { EarlierCommand } from './commands/input-commands.js';
 import { RunCommands } from './commands/run-commands.js';
 import { ContextCompactor } from './context/context-compactor.js';
 import { ContextSize } from './context/context-size.js';
@@ -34,12 +29,11 @@ import { ListCache } from './mcp/list-cache.js';
 import { TaskMcp } from './mcp/task-mcp.js';
 import { ModelCaller } from './model-caller.js';
 import { TurnOutput } from './output/turn-output.js';
-import { bringIn, tellChanges, type Verify } from './repository-steps.js';
+import { bringIn, tellChanges } from './repository-steps.js';
 import { surroundingsOf } from './surroundings.js';
+import { systemPrompt } from './system-prompt.js';
 import { TaskFiles } from './task-files.js';
 import { ToolRegistry } from './tool-registry.js';
-import { TITLE_ANSWER, type TitleAsk, withTitle } from './title-call.js';
-import { type Failure, sandboxUnavailable } from './turn-outcomes.js';
 import { GOING_ON } from './tools/bash-output.js';
 import { DELEGATE } from './tools/delegate.js';
 import { USE_SECRET } from './tools/use-secret.js';
@@ -48,18 +42,6 @@ import { TurnRun } from './turn-run.js';
 import { webUse } from './web-use.js';
 import { waitsAfter } from './when-blocked.js';
 import { TurnLimits } from './turn-limits.js';
-
-/** The system prompt. It is the same for every task, so that providers can cache it. */
-const SYSTEM_PROMPT = readFileSync(new URL('./system-prompt.txt', import.meta.url), 'utf8').trim();
-
-/** What a task with an agent has in addition, before the instructions of that. */
-const AGENT_PROMPT = readFileSync(new URL('./agent-prompt.txt', import.meta.url), 'utf8').trim();
-
-/**
- * What a task that asks for JSON has in addition. It stands at the beginning, where it is sent with every request of the task and no
- * compaction takes it away. The schema has its keys in the order in which they were given.
- */
-const OUTPUT_PROMPT = readFileSync(new URL('./output/output-prompt.txt', import.meta.url), 'utf8').trim();
 
 /** The built-in engine: calls the model, carries out its tools, and again, until there is an outcome. */
 @Plugin(AgentEngine, 'loop')
@@ -161,7 +143,9 @@ export class LoopEngine extends AgentEngine {
       const isOver = checks?.again === true || isAnswered(input.messages);
       const earlier = isOver ? [] : yield* tellEnded(commands?.untold() ?? input.commands?.earlier ?? []);
       let steps =
-        checks?.again === true ? answered(input, output) : this.titled(input, run.run(earlier), limits, report);
+        checks?.again === true
+          ? answered(input, output)
+          : titled(input, run.run(earlier), { limits, report, models: this.models, caller: this.caller });
       if (checks !== undefined && unknown) {
         const original = (enough: AbortSignal) => checkOriginal(checks, input, limits, enough);
         steps = beside(steps, original, () => over.abort());
@@ -214,83 +198,4 @@ export class LoopEngine extends AgentEngine {
       passOn,
     });
   }
-
-  /** The steps of a run, of a task without a title with one: when its first answer is still to come, and may be asked for. */
-  private titled(
-    input: AgentInput,
-    steps: ReturnType<TurnRun['run']>,
-    limits: TurnLimits,
-    report: (error: Error, level: 'debug') => void,
-  ): ReturnType<TurnRun['run']> {
-    const { messages, signal, stopping } = input;
-    const { id: modelId } = input.model;
-    const [first] = messages;
-    const isNew = input.untitled === true && messages.every(({ role }) => role === 'user');
-    const mayAsk = input.usageExhausted == null && limits.exceeded() === null;
-    if (first === undefined || !isNew || !mayAsk || !this.models.makesTitles(modelId)) return steps;
-    if (!this.models.health.isWell(modelId)) return steps;
-    const ask: TitleAsk = (request) => this.caller.once({ modelId, ...request }, TITLE_ANSWER);
-    const failed = (error: Error) => report(new Error(`It gets no title. ${error.message}`), 'debug');
-    const about = { first, ask, signals: [signal, stopping], failed };
-    return withTitle(steps, about, ({ usage, model }) => limits.spend(usage, model));
-  }
-}
-
-/** With the checks that the task has by then. */
-function verifying(
-  input: AgentInput,
-  sandbox: LazySandbox,
-  limits: TurnLimits,
-  report: (error: Error) => void,
-): Verify {
-  return async function* (changes) {
-    const { checks = null, checksNow } = input;
-    const now = checksNow === undefined ? checks : await checksNow();
-    if (now === null) return checks?.again === true ? NONE_LEFT : PASSED;
-    // Without a repository they begin with the workdir, and no tool may have wanted that yet.
-    const work = changes === null ? await withFiles(sandbox, report) : changes;
-    return yield* runChecks(now, input, work, now.repairs, limits);
-  };
-}
-
-/** Null: what a check copies is there. */
-async function withFiles(sandbox: LazySandbox, report: (error: Error) => void): Promise<null | 'unknown'> {
-  try {
-    await sandbox.layFiles();
-    return null;
-  } catch (error) {
-    if (!(error instanceof SandboxError) || error instanceof SandboxBusyError) throw error;
-    report(error);
-    return 'unknown';
-  }
-}
-
-/** What has become of commands, which the model reads first. */
-function* tellEnded(ended: readonly EarlierCommand[]): Generator<AgentEvent, ConversationMessage[], AgentFeedback> {
-  if (ended.length === 0) return [];
-  const told = toldCommands(ended);
-  yield told;
-  const read = readCommands(told.messageId, told.parts);
-  return read === null ? [] : [read];
-}
-
-/** A run whose sandbox is busy is queued again until one is free. Any other fault is for the operator, and a further message tries again. */
-function notOpened(error: unknown, report: (error: Error) => void): Failure {
-  if (!(error instanceof SandboxError) || error instanceof SandboxBusyError) throw error;
-  // A file of the task could not be looked up; the sandbox is well.
-  if (isPassing(error.cause)) throw error.cause;
-  report(error);
-  return sandboxUnavailable();
-}
-
-function modelGone(id: string): AgentOutcome {
-  const message = `The model '${id}' is not offered here any more.`;
-  return { type: 'failed', code: 'model_not_available', message, retryable: false };
-}
-
-/** The system prompt of a task: what is the same for most tasks stands first, so that providers keep the longest beginning of it. */
-function systemPrompt({ instructions = '', outputSchema }: Pick<AgentInput, 'instructions' | 'outputSchema'>): string {
-  const told = instructions.trim() === '' ? [] : [AGENT_PROMPT, instructions];
-  const form = outputSchema == null ? [] : [OUTPUT_PROMPT, JSON.stringify(outputSchema)];
-  return [SYSTEM_PROMPT, ...told, ...form].join('\n\n');
 }

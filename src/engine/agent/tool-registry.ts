@@ -126,6 +126,16 @@ export class ToolRegistry implements OnModuleInit {
     }
   }
 
+  /** Whether a tool of this name is there, and no call of it changes anything. */
+  reads(name: string): boolean {
+    return this.all().get(name)?.changes === false;
+  }
+
+  /** The result of what is no tool of the service, as those of tools are kept. */
+  async kept(result: ToolResult, context: Pick<ToolContext, 'resultCharacters' | 'keepWhole'>): Promise<ToolResult> {
+    return this.bounded(await withWhole(result, context));
+  }
+
   /** What a person is asked before a call; by the tool's name alone when the tool cannot word it. */
   approvalQuestion({ tool, input }: ReadyCall, secrets: readonly SecretToUse[]): string {
     try {
@@ -206,7 +216,10 @@ function discard(outcome: ToolOutcome): void {
 }
 
 /** A result that is too long for the model is kept in a file. */
-async function withWhole(result: ToolResult, { resultCharacters, keepWhole }: ToolContext): Promise<ToolResult> {
+async function withWhole(
+  result: ToolResult,
+  { resultCharacters, keepWhole }: Pick<ToolContext, 'resultCharacters' | 'keepWhole'>,
+): Promise<ToolResult> {
   if (keepWhole === undefined || result.status === 'denied' || result.forModel?.whole !== undefined) return result;
   const text = longText(result, resultCharacters);
   const whole = text === null ? null : await keepWhole(text);

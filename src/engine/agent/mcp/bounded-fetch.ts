@@ -1,6 +1,6 @@
 import { literal } from '../../../platform/text/literal.js';
 import { withoutNullsIn } from './lenient.js';
-import { MOST_BYTES } from './program-transport.js';
+import { MOST_BYTES } from '../../sandbox/program-lines.js';
 
 /** Room for what stands around an answer. */
 const AROUND = 64 * 1024;

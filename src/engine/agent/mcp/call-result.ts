@@ -7,7 +7,7 @@ import { SandboxFileError } from '../../sandbox/sandbox.js';
 import type { PublishedFile, ToolContext, ToolOutcome } from '../agent-tool.js';
 import { handedOver } from '../tools/read-media.js';
 import { textOf } from './lenient.js';
-import { MOST_BYTES } from './program-transport.js';
+import { MOST_BYTES } from '../../sandbox/program-lines.js';
 
 /** Of a picture or a document that is shown to a model. */
 const SHOWN_BYTES = 8 * 1024 ** 2;

@@ -2,7 +2,7 @@ import type { McpServerConfig } from '../../../platform/config/mcp-servers.js';
 import type { ListedTool } from './input-mcp.js';
 import { textOf } from './lenient.js';
 import { FULL, TakenList } from './listing.js';
-import { MOST_BYTES } from './program-transport.js';
+import { MOST_BYTES } from '../../sandbox/program-lines.js';
 import { weightOf } from './weight.js';
 
 /** For a whole list. */

@@ -1,0 +1,93 @@
+// What goes on around a turn, whoever drives it.
+import type { ConversationMessage } from '../models/conversation.js';
+import type { ModelCatalog } from '../models/model-catalog.js';
+import { isPassing } from '../../platform/database/database-errors.js';
+import { SandboxBusyError, SandboxError } from '../sandbox/sandbox.js';
+import type { AgentEvent, AgentFeedback, AgentInput, AgentOutcome } from './agent-engine.js';
+import { NONE_LEFT, PASSED, runChecks } from './check-steps.js';
+import type { EarlierCommand } from './commands/input-commands.js';
+import { readCommands, toldCommands } from './commands/told-commands.js';
+import type { LazySandbox } from './lazy-sandbox.js';
+import type { ModelCaller } from './model-caller.js';
+import type { Verify } from './repository-steps.js';
+import { TITLE_ANSWER, type TitleAsk, withTitle } from './title-call.js';
+import type { TurnLimits } from './turn-limits.js';
+import { type Failure, sandboxUnavailable } from './turn-outcomes.js';
+
+type Steps = AsyncGenerator<AgentEvent, AgentOutcome, AgentFeedback>;
+
+interface Titling {
+  models: ModelCatalog;
+  caller: ModelCaller;
+  limits: TurnLimits;
+  report: (error: Error, level: 'debug') => void;
+}
+
+/** The steps of a run, of a task without a title with one: when its first answer is still to come, and may be asked for. */
+export function titled(input: AgentInput, steps: Steps, { models, caller, limits, report }: Titling): Steps {
+  const { messages, signal, stopping } = input;
+  const { id: modelId } = input.model;
+  const [first] = messages;
+  const isNew = input.untitled === true && messages.every(({ role }) => role === 'user');
+  const mayAsk = input.usageExhausted == null && limits.exceeded() === null;
+  if (first === undefined || !isNew || !mayAsk || !models.makesTitles(modelId)) return steps;
+  if (!models.health.isWell(modelId)) return steps;
+  const ask: TitleAsk = (request) => caller.once({ modelId, ...request }, TITLE_ANSWER);
+  const failed = (error: Error) => report(new Error(`It gets no title. ${error.message}`), 'debug');
+  const about = { first, ask, signals: [signal, stopping], failed };
+  return withTitle(steps, about, ({ usage, model }) => limits.spend(usage, model));
+}
+
+/** With the checks that the task has by then. */
+export function verifying(
+  input: AgentInput,
+  sandbox: LazySandbox,
+  limits: TurnLimits,
+  report: (error: Error) => void,
+): Verify {
+  return async function* (changes) {
+    const { checks = null, checksNow } = input;
+    const now = checksNow === undefined ? checks : await checksNow();
+    if (now === null) return checks?.again === true ? NONE_LEFT : PASSED;
+    // Without a repository they begin with the workdir, and no tool may have wanted that yet.
+    const work = changes === null ? await withFiles(sandbox, report) : changes;
+    return yield* runChecks(now, input, work, now.repairs, limits);
+  };
+}
+
+/** Null: what a check copies is there. */
+async function withFiles(sandbox: LazySandbox, report: (error: Error) => void): Promise<null | 'unknown'> {
+  try {
+    await sandbox.layFiles();
+    return null;
+  } catch (error) {
+    if (!(error instanceof SandboxError) || error instanceof SandboxBusyError) throw error;
+    report(error);
+    return 'unknown';
+  }
+}
+
+/** What has become of commands, which the model reads first. */
+export function* tellEnded(
+  ended: readonly EarlierCommand[],
+): Generator<AgentEvent, ConversationMessage[], AgentFeedback> {
+  if (ended.length === 0) return [];
+  const told = toldCommands(ended);
+  yield told;
+  const read = readCommands(told.messageId, told.parts);
+  return read === null ? [] : [read];
+}
+
+/** A run whose sandbox is busy is queued again until one is free. Any other fault is for the operator, and a further message tries again. */
+export function notOpened(error: unknown, report: (error: Error) => void): Failure {
+  if (!(error instanceof SandboxError) || error instanceof SandboxBusyError) throw error;
+  // A file of the task could not be looked up; the sandbox is well.
+  if (isPassing(error.cause)) throw error.cause;
+  report(error);
+  return sandboxUnavailable();
+}
+
+export function modelGone(id: string): AgentOutcome {
+  const message = `The model '${id}' is not offered here any more.`;
+  return { type: 'failed', code: 'model_not_available', message, retryable: false };
+}
