@@ -72,6 +72,7 @@ import { LocksOfChildren1798247200087 } from './0087-locks-of-children.js';
 import { McpServers1798247500089 } from './0089-mcp-servers.js';
 import { McpOffers1798247600090 } from './0090-mcp-offers.js';
 import { ToolsOfApprovals1798247700091 } from './0091-tools-of-approvals.js';
+import { EngineSessions1798334100092 } from './0092-engine-sessions.js';
 
 /**
  * In the order of their timestamps, as they run. A new one is added at the end; none is ever changed. A function of the database is taken from its
@@ -150,6 +151,7 @@ export const MIGRATIONS = [
   McpServers1798247500089,
   McpOffers1798247600090,
   ToolsOfApprovals1798247700091,
+  EngineSessions1798334100092,
 ];
 
 /** The histories of a process, in the order in which they run: the service's own, then those of its extensions. */

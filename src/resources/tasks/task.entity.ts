@@ -2,6 +2,7 @@ import { Check, Column, Entity, ForeignKey, Index } from 'typeorm';
 import { User } from '../../access/workspaces/user.entity.js';
 import { Workspace } from '../../access/workspaces/workspace.entity.js';
 import type { Approvals, Budget, WhenBlocked } from '../../engine/agent/agent-engine.js';
+import type { EngineSession } from '../../engine/agent/engine-session.js';
 import type { Wait } from '../../engine/agent/waits.js';
 import type { ChangeCounts } from '../../engine/agent/input-repository.js';
 import type { TaskChecks } from '../../engine/checks/check.js';
@@ -141,6 +142,8 @@ export class Task {
   @Column('jsonb', { default: [] }) skills: TaskSkill[];
   /** The names of its servers (reference §28), by name or by default. */
   @Column('text', { array: true, default: '{}' }) mcpServers: string[];
+  /** The session of the agent program that drives it (reference §30); null: none has. Nobody is shown it. */
+  @Column('jsonb', { nullable: true }) engineSession: EngineSession | null;
   /** The last time that something blocked it; null when nothing has. */
   @Column('jsonb', { nullable: true }) blocked: Block | null;
   @Column('text') model: string;

@@ -1,6 +1,7 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { AgentEngine, type AgentEvent, type AgentInput, type AgentOutcome } from '../../engine/agent/agent-engine.js';
 import { EngineSettings } from '../../engine/agent/engine-settings.js';
+import { EnginePrograms } from '../../engine/engines/engine-programs.js';
 import { Env } from '../../platform/config/env.js';
 import { EventSubscriptions } from '../../platform/events/event-subscriptions.js';
 import { Metrics } from '../../platform/metrics/metrics.js';
@@ -40,6 +41,7 @@ export class RunDriver implements OnModuleInit {
     private readonly env: Env,
     private readonly subscriptions: EventSubscriptions,
     private readonly settings: EngineSettings,
+    private readonly programs: EnginePrograms,
   ) {}
 
   /** The built-in engine is `LoopEngine` (src/engine/agent/loop-engine.ts). */
@@ -80,7 +82,8 @@ export class RunDriver implements OnModuleInit {
     });
     const messages = 'told' in restored && restored.told !== null ? [...input.messages, restored.told] : input.messages;
     const told = { passOn: live.take, waits: waits.begin, onNetwork: this.network.of(run.taskId) };
-    const engine = this.engine.run({ ...input, messages, ...told });
+    const chosen = (await this.programs.of(input.model.id)) ?? this.engine;
+    const engine = chosen.run({ ...input, messages, ...told });
     const report = new RunReport(this.tracing, run, input.model.id);
     try {
       let turn = 'failed' in restored ? over(restored.failed) : await engine.next();

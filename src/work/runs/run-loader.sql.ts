@@ -40,6 +40,7 @@ const TASK = columns(Task, 't', [
   'workdirBytes',
   'checks',
   'mcpServers',
+  'engineSession',
   'turnReservedSteps',
   'turnReservedTokens',
   'turnReservedCostMicros',

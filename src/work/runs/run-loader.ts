@@ -131,6 +131,7 @@ export class RunLoader {
       messages: messages.map((message) => conversationMessage(message, untouched)),
       untitled: task.untitled && this.env.file.titles !== false,
       cuts: task.cuts ?? [],
+      engineSession: task.engineSession,
       contextTokens: task.contextTokens,
       outputSchema: task.outputSchema,
       approvals: task.approvals,

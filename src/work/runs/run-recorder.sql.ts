@@ -1,6 +1,7 @@
 // The recorder's statements: one round trip each, each a transaction of its own, each behind the fence. Lock order
 // everywhere: task, then run.
 import type { StartedCall } from '../../engine/agent/agent-engine.js';
+import type { EngineSession } from '../../engine/agent/engine-session.js';
 import type { ChangeCounts } from '../../engine/agent/input-repository.js';
 import type { StoredPart } from '../../engine/models/conversation.js';
 import {
@@ -233,6 +234,12 @@ ${result(sql`jsonb_array_length(${TOLD})`, STEER('0'), EXHAUSTED_AFTER)}`.rows<W
 export const CLONED = sql`
 WITH ${PROGRESS}
 UPDATE tasks t SET repository = t.repository || jsonb_build_object('commit', ${text('commit')}), updated_at = now()
+FROM run WHERE t.id = ${TASK_ID} RETURNING NULL AS steer`.rows<Written>();
+
+/** The agent program works in this session from now on. */
+export const ENGINE_SESSION = sql`
+WITH ${fence(HELD)}
+UPDATE tasks t SET engine_session = ${jsonb<EngineSession>()('session')}
 FROM run WHERE t.id = ${TASK_ID} RETURNING NULL AS steer`.rows<Written>();
 
 /** What commands of the run reach. The names of a few refused hosts stay: a sandbox may make up any number of them. */

@@ -28,6 +28,7 @@ import {
   CHANGES,
   CHANGES_PATCH,
   CLONED,
+  ENGINE_SESSION,
   NETWORK,
   PUBLISH,
   STEP,
@@ -132,10 +133,8 @@ export class RunRecorder {
         return void (await this.writes.fencedInLog(held, COMPLETED({ run, ...folder, outcome, nextRunId: newId() })));
       case 'failed': {
         const { code, message, retryable } = outcome;
-        return void (await this.writes.fencedInLog(
-          held,
-          FAILED({ run, ...folder, reason: { code, message, retryable } }),
-        ));
+        const reason = { code, message, retryable };
+        return void (await this.writes.fencedInLog(held, FAILED({ run, ...folder, reason })));
       }
       case 'tasks':
         return this.children.wait(held, folder);
@@ -162,6 +161,8 @@ export class RunRecorder {
         return this.children.make(held, event);
       case 'cloned':
         return this.writes.fenced(held, CLONED({ run: held.run, commit: event.commit }));
+      case 'engine_session':
+        return this.writes.fenced(held, ENGINE_SESSION({ run: held.run, session: event.session }));
       case 'changes':
         return this.changes(held, event);
       case 'tool':
@@ -189,10 +190,8 @@ export class RunRecorder {
 
   private cut(held: ActiveRun, { usage, model, ...event }: Event<'cut'>): Promise<Written> {
     const about = { run: held.run, ...event };
-    return this.writes.fenced(
-      held,
-      usage === null ? CUT(about) : SUMMARY({ ...about, ...this.metered(held, usage, model) }),
-    );
+    const query = usage === null ? CUT(about) : SUMMARY({ ...about, ...this.metered(held, usage, model) });
+    return this.writes.fenced(held, query);
   }
 
   private async title(held: ActiveRun, { text, usage, model }: Event<'title'>): Promise<Written> {

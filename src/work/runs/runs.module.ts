@@ -3,6 +3,7 @@ import { Process, Processor } from '@nestjs/bull';
 import { type DynamicModule, Module } from '@nestjs/common';
 import type { Job } from 'bull';
 import { AgentModule } from '../../engine/agent/agent.module.js';
+import { EnginesModule } from '../../engine/engines/engines.module.js';
 import { McpModule } from '../../engine/agent/mcp/mcp.module.js';
 import { ModelsModule } from '../../engine/models/models.module.js';
 import type { Env } from '../../platform/config/env.js';
@@ -80,6 +81,7 @@ export class RunsModule {
       module: RunsModule,
       imports: [
         AgentModule,
+        EnginesModule,
         FilesModule,
         MachinesModule,
         McpModule,

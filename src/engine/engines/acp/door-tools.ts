@@ -1,0 +1,89 @@
+// The MCP server `millwright` at the door: tools of the service, for calls that the model has made (reference §30).
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { ToolContext } from '../../agent/agent-tool.js';
+import type { CallRef } from '../../agent/live-answer.js';
+import type { ToolRegistry } from '../../agent/tool-registry.js';
+import { failedBy } from '../../agent/turn-outcomes.js';
+import type { JsonValue, ToolInvocation } from '../../models/conversation.js';
+import type { ToolDefinition } from '../../models/model-provider.js';
+import { resultText } from '../../models/result-text.js';
+import { answerMcp, type DoorResult, type DoorTool } from '../door-mcp.js';
+import type { Fields } from '../wires/fields.js';
+import type { CallRecord, CameTo } from './call-record.js';
+import { Asked } from './own-tools.js';
+
+const NOT_PASSED = 'Your model has not made this call, so it was not carried out.';
+interface Offer {
+  tools: ToolRegistry;
+  denied: readonly string[];
+  offered: ToolDefinition[];
+  context: (call: CallRef) => ToolContext;
+}
+
+export class DoorTools {
+  private offering: Offer | null = null;
+
+  /** @param calls those that have passed the door; null: none has. */
+  constructor(private readonly calls: () => CallRecord | null) {}
+
+  offer(offering: Offer): void {
+    this.offering = offering;
+  }
+
+  /** Answers what is sent to `/mcp`. */
+  readonly serve = async (request: IncomingMessage, response: ServerResponse, body: string): Promise<void> => {
+    if (request.method !== 'POST') return void response.writeHead(405, { allow: 'POST' }).end();
+    const revision = request.headers['mcp-protocol-version'];
+    const asked = { body: parsed(body), revision: typeof revision === 'string' ? revision : undefined };
+    const gone = new AbortController();
+    response.on('close', () => gone.abort());
+    const answer = await answerMcp(
+      { tools: this.listed(), call: (name, args) => this.call(name, args) },
+      asked,
+      gone.signal,
+    );
+    if (answer.body === null) return void response.writeHead(answer.status).end();
+    response.writeHead(answer.status, { 'content-type': 'application/json' });
+    response.end(JSON.stringify(answer.body));
+  };
+
+  private listed(): DoorTool[] {
+    const { offering } = this;
+    return (offering?.offered ?? []).map((tool) => ({ ...tool, readOnly: offering?.tools.reads(tool.name) === true }));
+  }
+
+  private async call(name: string, args: Fields): Promise<DoorResult> {
+    const calls = this.calls();
+    const taken = calls?.take(new Asked(name, args as JsonValue)) ?? null;
+    if (calls === null || taken === null || this.offering === null) return { text: NOT_PASSED, isError: true };
+    const { id, one } = taken;
+    await calls.end(id, await carriedOut(this.offering, name, one.message.id, one.call));
+    const { result } = one.call;
+    return { text: resultText(result), isError: result?.status !== 'success' };
+  }
+}
+
+async function carriedOut(offer: Offer, name: string, messageId: string, call: ToolInvocation): Promise<CameTo> {
+  const { tools, denied, context } = offer;
+  const checked = tools.check({ name, input: call.input }, denied);
+  if ('error' in checked) return { result: { status: 'error', error: checked.error } };
+  try {
+    const outcome = await tools.execute(checked, context({ messageId, toolCallId: call.toolCallId }));
+    if (outcome.status === 'question' || outcome.status === 'tasks') {
+      return { result: { status: 'error', error: 'This cannot be carried out here.' } };
+    }
+    const { files = [], parts = [], ...came } = outcome;
+    const result = came.status === 'denied' ? came : { ...came, paths: undefined };
+    return { result, files, parts };
+  } catch (error) {
+    return { result: failedBy(error).result };
+  }
+}
+
+function parsed(body: string): unknown {
+  try {
+    return JSON.parse(body);
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,291 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import type {
+  AgentEvent,
+  AgentFeedback,
+  AgentInput,
+  AgentOutcome,
+  ToldSurroundings,
+} from '../../agent/agent-engine.js';
+import { notOpened } from '../../agent/around-turn.js';
+import { LiveAnswer } from '../../agent/live-answer.js';
+import { circling } from '../../agent/repetition.js';
+import { addSurroundings } from '../../agent/surroundings.js';
+import { parseArguments } from '../../agent/tool-registry.js';
+import { INTERRUPTED, modelFailed, noProgress, withFailure } from '../../agent/turn-outcomes.js';
+import { waitsAfter } from '../../agent/when-blocked.js';
+import type { ConversationMessage, StoredPart } from '../../models/conversation.js';
+import { ContextOverflowError, ModelError } from '../../models/model-provider.js';
+import type { WireRequest } from '../wires/wire.js';
+import { CallRecord } from './call-record.js';
+import { ProgramLeftError, type Reply } from './door.js';
+import { engineFailed } from './ends.js';
+import { EventPump, RunOverError } from './event-pump.js';
+import { HeldStep, reachedIn } from './held-step.js';
+import type { Asked } from './model-calls.js';
+import { ProgramError } from './program.js';
+import { refusedWords } from './prompts.js';
+import type { TurnDeps } from './turn-deps.js';
+import { TurnModel } from './turn-model.js';
+import { Prompts } from './turn-prompts.js';
+
+type Steps = AsyncGenerator<AgentEvent, AgentOutcome, AgentFeedback>;
+
+/** Milliseconds that a timer can wait. */
+const LONGEST_MS = 2 ** 31 - 1;
+/** Not given to the program, because the turn is over. */
+const NOT_STARTED = 'Not started, because the turn has ended.';
+
+/** One run of a program: its prompts, and what comes of them at the door, until there is an outcome. */
+export class EngineTurn {
+  private readonly pump = new EventPump();
+  private readonly record: CallRecord;
+  private readonly model: TurnModel;
+  private readonly prompts: Prompts;
+  /** Steps on record that have not reached the program, as a whole or in part. */
+  private held: HeldStep[] = [];
+  /** One is given after another. */
+  private giving: Promise<unknown> = Promise.resolve();
+  private surroundings: ToldSurroundings | null = null;
+  /** What stands in the next step beside what the model says. */
+  private readonly also: StoredPart[] = [];
+  private over = false;
+  private clock: NodeJS.Timeout | undefined;
+  private steps = 0;
+
+  constructor(
+    private readonly input: AgentInput,
+    private readonly conversation: ConversationMessage[],
+    private readonly deps: TurnDeps,
+  ) {
+    this.model = new TurnModel(input, conversation, deps);
+    const { sandbox, tools, kept } = deps;
+    this.record = new CallRecord(conversation, {
+      ...{ sandbox, tools, kept, passOn: input.passOn },
+      emit: (event) => this.emit(event),
+      recorded: (last) => this.resulted(last),
+    });
+    this.prompts = new Prompts(input, conversation, deps, {
+      update: (update) => this.record.update(update),
+      isBusy: () => this.model.asking > 0 || this.record.open > 0,
+      settled: () => this.record.closeAll(),
+      failed: (error) => this.programFailed(error),
+    });
+  }
+
+  /** To be run once. @param told goes before all else. */
+  async *run(told: ConversationMessage[]): Steps {
+    const { input } = this;
+    this.conversation.push(...told);
+    input.stopping.throwIfAborted();
+    const stop = () => this.stopWhenIdle();
+    input.stopping.addEventListener('abort', stop);
+    this.watchClock();
+    this.work().catch((error: unknown) => this.broke(error));
+    try {
+      return yield* this.pump.events(input.signal);
+    } finally {
+      this.over = true;
+      clearTimeout(this.clock);
+      input.stopping.removeEventListener('abort', stop);
+      await this.prompts.close();
+    }
+  }
+
+  /** Answers a request of the program, or of whatever in the sandbox asks. */
+  async ask(request: WireRequest, reply: Reply, headers: IncomingHttpHeaders): Promise<void> {
+    try {
+      this.prompts.heard();
+      await (request.tools.length === 0 ? this.aside(request, reply, headers) : this.step(request, reply, headers));
+    } catch (error) {
+      if (error instanceof ContextOverflowError) {
+        return reply.refuse(
+          400,
+          'context_length_exceeded',
+          'prompt is too long: it exceeds the context window of the model',
+        );
+      }
+      this.broke(error);
+    }
+  }
+
+  /** The calls that are open; see {@link CallRecord}. */
+  get calls(): CallRecord {
+    return this.record;
+  }
+
+  private async work(): Promise<void> {
+    await this.takeUp();
+    this.surroundings = await addSurroundings(this.conversation, this.deps.surroundings);
+    const session = await this.prompts.begin(this.held.length > 0);
+    if (session !== null) await this.emit({ type: 'engine_session', session });
+    this.also.push(...this.prompts.restarted());
+    await this.prompts.run();
+    await this.finish(this.prompts.outcome(this.steps));
+  }
+
+  /** What an earlier run has left: calls that had reached the program are not carried out again. */
+  private async takeUp(): Promise<void> {
+    const index = this.conversation.findLastIndex(({ role }) => role === 'assistant');
+    const message = this.conversation[index];
+    if (message === undefined) return;
+    for (const call of reachedIn(message)) {
+      await this.record.record(message, call, { result: { status: 'error', error: INTERRUPTED } });
+    }
+    await this.record.settled();
+    const isAnswer = message.invocations.length === 0 && index === this.conversation.length - 1;
+    if (isAnswer || message.invocations.some(({ result }) => result === null))
+      this.held.push(HeldStep.ofRecord(message));
+  }
+
+  /** A call without tools: a title, a summary of the program's own. */
+  private async aside(request: WireRequest, reply: Reply, headers: IncomingHttpHeaders): Promise<void> {
+    const refused = this.model.refusal();
+    if (refused !== null) return this.finish(refused);
+    const { wire } = await this.model.ask(request, reply, headers, null);
+    // Said anew, as each step is: the bytes of the provider name its model.
+    reply.send(this.deps.wire.say(request, wire));
+  }
+
+  private async step(request: WireRequest, reply: Reply, headers: IncomingHttpHeaders): Promise<void> {
+    this.record.told(request.results);
+    await this.record.settled();
+    // Who asks after the end is not answered.
+    if (this.over) return;
+    this.input.stopping.throwIfAborted();
+    if (this.prompts.interrupts()) return;
+    const told = new Set(request.results.map(({ toolCallId }) => toolCallId));
+    const held = this.held.find((one) => one.isFor(told));
+    if (held !== undefined && (await this.letThrough(held, request, reply))) return;
+    const refused = this.model.refusal();
+    if (refused !== null) return this.finish(refused);
+    const live = new LiveAnswer(this.input.passOn);
+    await this.recordStep(await this.model.ask(request, reply, headers, live), live, request, reply);
+  }
+
+  private async recordStep(asked: Asked, live: LiveAnswer, request: WireRequest, reply: Reply): Promise<void> {
+    const { calls, usage, model, failure } = asked.answer;
+    if (asked.answer.parts.length === 0 && failure !== null) return this.finish({ type: 'failed', ...failure });
+    const said = failure === null ? asked.answer.parts : withFailure(asked.answer.parts, failure);
+    // Behind what was passed on of them, which has its place by now.
+    const parts = [...said, ...this.also.splice(0)];
+    const invocations = calls.map(({ toolCallId, name, input }) => {
+      return { toolCallId, name, input: parseArguments(input), result: null, stage: null };
+    });
+    const message: ConversationMessage = { id: live.messageId, role: 'assistant', parts, invocations };
+    this.conversation.push(message);
+    this.steps++;
+    const all = this.model.withBeside(usage);
+    const { surroundings } = this;
+    this.surroundings = null;
+    const started = invocations.map(({ toolCallId, name, input }) => ({ toolCallId, name, input }));
+    await this.emit({ type: 'step', messageId: message.id, parts, calls: started, usage: all, surroundings, model });
+    if (failure !== null) return this.finish({ type: 'failed', ...failure });
+    const held = HeldStep.of(message, asked);
+    this.held.push(held);
+    await this.letThrough(held, request, reply);
+  }
+
+  /** Gives the program what it may have of a step. False: there is nothing to give. */
+  private letThrough(step: HeldStep, request: WireRequest, reply: Reply): Promise<boolean> {
+    const given = this.giving.then(() => this.held.includes(step) && !this.over && this.give(step, request, reply));
+    this.giving = given.catch(() => undefined);
+    return given;
+  }
+
+  private async give(step: HeldStep, request: WireRequest, reply: Reply): Promise<boolean> {
+    const { message } = step;
+    const { gate } = this.deps;
+    const next = step.next((call) => gate.holds(this.conversation, call));
+    for (const { call, error } of next.refused) {
+      await this.record.record(message, call, { result: { status: 'error', error } });
+      this.prompts.note(refusedWords(call));
+    }
+    if (next.ends !== null) {
+      await this.finish(await gate.outcome(message.id, next.ends));
+      return true;
+    }
+    if (next.give === null) {
+      this.forget(step);
+      return next.refused.length > 0 && this.prompts.interrupts();
+    }
+    // It is given to whoever asks next.
+    if (reply.closed.aborted) return true;
+    const [last] = next.give.calls.slice(-1);
+    if (last !== undefined) await this.emit({ type: 'begin', messageId: message.id, toolCallId: last.toolCallId });
+    for (const call of next.give.calls) this.record.give(step.idOf(call), message, call);
+    step.given(next.give.calls);
+    if (step.isOver) this.forget(step);
+    reply.send(this.deps.wire.say(request, next.give.said));
+    return true;
+  }
+
+  private forget(step: HeldStep): void {
+    this.held = this.held.filter((one) => one !== step);
+  }
+
+  private resulted(last: boolean): void {
+    this.prompts.heard();
+    const over = last ? (circling(this.conversation)?.over ?? null) : null;
+    if (over !== null) void this.finish(noProgress(over)).catch((error: unknown) => this.broke(error));
+    this.stopWhenIdle();
+  }
+
+  private stopWhenIdle(): void {
+    if (this.input.stopping.aborted && this.record.open === 0) this.pump.fail(this.input.stopping.reason);
+  }
+
+  /** The time of the turn ends it also while nothing else happens. */
+  private watchClock(): void {
+    const left = this.deps.limits.secondsLeft();
+    if (left === null) return;
+    const outcome = this.deps.limits.exceeded();
+    if (left > 0 || outcome === null) {
+      this.clock = setTimeout(() => this.watchClock(), Math.min(left * 1000 + 5, LONGEST_MS));
+    } else void this.finish(outcome).catch((error: unknown) => this.broke(error));
+  }
+
+  private programFailed(error: Error): void {
+    if (this.over) return;
+    this.deps.report(error);
+    void this.finish(engineFailed()).catch((one: unknown) => this.broke(one));
+  }
+
+  /** Ends the program, and then the run. What comes first counts. */
+  private async finish(outcome: AgentOutcome): Promise<void> {
+    if (this.over) return;
+    this.over = true;
+    await this.prompts.close();
+    await this.record.closeAll(INTERRUPTED);
+    const waits = outcome.type === 'question' || outcome.type === 'approval' || waitsAfter(this.input, outcome);
+    for (const { message, left } of waits ? [] : this.held) {
+      for (const call of left)
+        await this.record.record(message, call, { result: { status: 'error', error: NOT_STARTED } });
+    }
+    await this.record.settled();
+    this.pump.finish(outcome);
+  }
+
+  private broke(error: unknown): void {
+    if (error instanceof RunOverError || error instanceof ProgramLeftError || this.input.signal.aborted) return;
+    if (this.over && this.input.stopping.aborted) return;
+    if (this.input.stopping.aborted) return this.pump.fail(this.input.stopping.reason);
+    if (error instanceof ProgramError) return this.programFailed(error);
+    try {
+      const failure = error instanceof ModelError ? modelFailed(error) : notOpened(error, this.deps.report);
+      void this.finish(failure).catch((one: unknown) => this.pump.fail(one));
+    } catch (fatal) {
+      this.pump.fail(fatal);
+    }
+  }
+
+  private async emit(event: AgentEvent): Promise<AgentFeedback> {
+    const feedback = await this.pump.emit(event);
+    const { steer, files } = feedback;
+    this.model.heard(feedback);
+    this.conversation.push(...steer);
+    this.prompts.steer(steer);
+    this.deps.sandbox.add(files);
+    this.deps.files.add(files);
+    return feedback;
+  }
+}
