@@ -9,6 +9,7 @@ import { descriptorsCheck } from './descriptors.check.js';
 import { diskCheck } from './disk.check.js';
 import { embeddedCheck } from './embedded.check.js';
 import { Examination } from './examination.js';
+import { enginesCheck } from './engines.check.js';
 import { environmentsCheck } from './environments.check.js';
 import { installationCheck } from './installation.check.js';
 import { machinesCheck } from './machines.check.js';
@@ -43,6 +44,7 @@ export const CHECKS: readonly Check[] = [
   sandboxesCheck,
   environmentsCheck,
   mcpCheck,
+  enginesCheck,
   modelsCheck,
   mailCheck,
   machinesCheck,

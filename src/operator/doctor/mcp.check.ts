@@ -1,15 +1,13 @@
 // The servers of `mcpServers`: each is greeted and asked for its list, programs in a sandbox of a trial (reference §28).
-import { randomUUID } from 'node:crypto';
 import { McpConnection } from '../../engine/agent/mcp/connection.js';
 import { McpUnavailableError } from '../../engine/agent/mcp/failures.js';
 import type { SandboxSession } from '../../engine/sandbox/sandbox.js';
-import { AUTOMATIC } from '../../engine/sandbox/sandbox-selector.js';
 import { mcpServersIn } from '../../platform/config/config-file.js';
 import type { McpServerConfig } from '../../platform/config/mcp-servers.js';
 import { causesOf, redactor, secretsOf } from '../../platform/logging/redaction.js';
 import { type Check, fail, type Finding, ok, warn } from './check.js';
 import type { Examination } from './examination.js';
-import { BUILT_IN, builtIn, remove, trialFolder } from './sandboxes.check.js';
+import { openTrial, type TrialSandbox } from './trial-sandbox.js';
 import { inMs, reasonOf } from './words.js';
 
 const ADVICE = 'docs/mcp-servers.md says what a server needs. Its tasks go on without its tools.';
@@ -57,7 +55,7 @@ async function examined(server: McpServerConfig, at: Examination, trial: Trial, 
 
 /** A sandbox for the programs, opened when the first one wants it. */
 class Trial {
-  private opened: Promise<{ session: SandboxSession; close: () => Promise<void> }> | null = null;
+  private opened: Promise<TrialSandbox> | null = null;
 
   constructor(
     private readonly at: Examination,
@@ -73,31 +71,8 @@ class Trial {
     await opened?.close();
   }
 
-  private async open() {
+  private open(): Promise<TrialSandbox> {
     const { env, dataDir } = this.at;
-    const { SANDBOX } = env.variables;
-    const names = SANDBOX === 'auto' || !(SANDBOX in BUILT_IN) ? AUTOMATIC : [SANDBOX];
-    const folder = trialFolder(dataDir?.path ?? null);
-    let failed: unknown;
-    for (const name of names) {
-      const sandbox = builtIn(name, env, folder);
-      const taskId = randomUUID();
-      try {
-        await sandbox.check();
-        const session = await sandbox.open({ taskId, network: true, signal: this.signal });
-        const close = async () => {
-          await session.close();
-          await sandbox.remove(taskId);
-          await sandbox.onApplicationShutdown();
-          remove(folder);
-        };
-        return { session, close };
-      } catch (error) {
-        failed = error;
-        await sandbox.onApplicationShutdown();
-      }
-    }
-    remove(folder);
-    throw failed;
+    return openTrial(env, dataDir?.path ?? null, { network: true, signal: this.signal });
   }
 }

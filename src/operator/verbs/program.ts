@@ -12,6 +12,7 @@ import { Program } from './command.js';
 import { completion } from './completion.js';
 import { consoleLinks } from './console.js';
 import { doctor } from './doctor.js';
+import { engines } from './engines.js';
 import { addExtensionVerbs } from './extension-verbs.js';
 import { integrations } from './integrations.js';
 import { keys } from './keys.js';
@@ -48,6 +49,7 @@ export function program(extensions: ExtensionSet): Command {
   secrets(group('secret', 'values that tasks use and never see'));
   secretKey(group('secret-key', 'what secrets are encrypted with'), extensions);
   signingKey(group('signing-key', 'what proofs are signed with'));
+  engines(group('engine', 'agent programs that drive tasks'), extensions);
   backup(root, extensions, VERSION);
   doctor(root, extensions);
   adopt(root);
