@@ -1,0 +1,58 @@
+// What the service finds out about its engines by itself (reference §30).
+import { examine } from '../../src/operator/doctor/doctor.js';
+import { enginesCheck } from '../../src/operator/doctor/engines.check.js';
+import { configFileSchema } from '../../src/platform/config/config-file.js';
+import { readEnv } from '../../src/platform/config/env.js';
+import { ExtensionSet } from '../../src/platform/plugins/extension-set.js';
+import { useService } from '../harness/app.js';
+import { makeMember } from '../harness/client.js';
+import { FakeModel } from '../harness/engines/fake-model.js';
+import { bootWithEngines, engineOf } from '../harness/engines/worker.js';
+import { until } from '../harness/until.js';
+
+describe('Trials of engines (reference §30)', () => {
+  const absent = engineOf({}, { command: ['node', '{path}/none.mjs'] });
+  let model: FakeModel;
+  const service = useService(async () => {
+    model = await FakeModel.start();
+    const engines = { absent, program: engineOf() };
+    return bootWithEngines(model, engines, { override: (builder) => builder });
+  });
+  afterAll(() => model.stop());
+
+  it('at the boot of a worker show the models of a broken one as unavailable, and call no model', async () => {
+    const { client } = await makeMember(service);
+    const statuses = async () => {
+      const { body } = await client.get<{ models: { id: string; status: string }[] }>('/v1/models');
+      return Object.fromEntries(body.models.map(({ id, status }) => [id, status]));
+    };
+    await until('the trial', async () => (await statuses())['absent'] === 'unavailable', { within: 60_000 });
+    expect(await statuses()).toMatchObject({ program: 'available', scripted: 'available' });
+    const memory = async () =>
+      /millwright_engine_memory_bytes\{engine="program"\} (\d+)/.exec(
+        await (await fetch(`${service.url}/metrics`)).text(),
+      )?.[1];
+    expect(Number(await until('its memory', memory, { within: 60_000 }))).toBeGreaterThan(20 * 1024 ** 2);
+    expect(model.requests).toEqual([]);
+  }, 150_000);
+
+  it('have a line of doctor each: what was found, which tools are known of, or why it does not work', async () => {
+    const reading = engineOf({}, { reads: ['look', 'shell'], wire: 'anthropic-messages' });
+    const models = ['program', 'absent', 'reading'].map((id) => ({
+      id,
+      engine: id,
+      provider: id === 'reading' ? 'anthropic' : 'openai-compatible',
+      baseUrl: model.url,
+    }));
+    const file = configFileSchema().parse({ engines: { program: engineOf(), absent, reading }, models });
+    const env = Object.assign(readEnv({ ANTHROPIC_API_KEY: 'of no use' }), { file });
+    const findings = await examine(env, new ExtensionSet([]), { checks: [enginesCheck] });
+    const lines = Object.fromEntries(findings.map(({ name, status, detail }) => [name, `${status}: ${detail}`]));
+    expect(lines['engine program']).toMatch(
+      /^warn: Version 1\.0\.0, ready after .*, \d+ MiB, 2 tools\. Neither in hide nor in reads: shell\.$/,
+    );
+    expect(lines['engine reading']).toMatch(/^ok: Version 1\.0\.0, ready after /);
+    expect(lines['engine absent']).toMatch(/^fail: The engine absent: It ended with exit code 1\..*none\.mjs/s);
+    expect(model.requests).toEqual([]);
+  }, 150_000);
+});
