@@ -5,6 +5,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { Client } from '../harness/client.js';
 import { FakeModel } from '../harness/engines/fake-model.js';
 import { engineOf, shell } from '../harness/engines/worker.js';
+import { LONG } from '../harness/numbers.js';
 import { newMark, processesGone } from '../harness/processes.js';
 import { Operator } from '../harness/operator.js';
 import { ServiceProcess, temporaryFolder } from '../harness/service.js';
@@ -12,7 +13,7 @@ import { createTask, readMessages, readResults, readTask } from '../harness/task
 import { until } from '../harness/until.js';
 
 const STEPS = 6;
-const KILLS = 5;
+const KILLS = LONG ? 5 : 2;
 const INTERRUPTED = /^This was interrupted/;
 
 describe('A worker that is killed while a program drives a task (reference §30)', () => {
