@@ -25,7 +25,9 @@ class Echo extends Foreign {
 
 describe('Servers of tools stand apart (reference §28)', () => {
   it('the package of the protocol is loaded by the first run that has a server, and by nothing before', () => {
-    const files = readdirSync(SRC, { recursive: true, encoding: 'utf8' }).filter((name) => /(?<!\.spec)\.m?ts$/.test(name));
+    const files = readdirSync(SRC, { recursive: true, encoding: 'utf8' }).filter((name) =>
+      /(?<!\.spec)\.m?ts$/.test(name),
+    );
     const loads = /^(?:import (?!type\b)[^;]*?|export [^;]*?)from '@modelcontextprotocol\//m;
     const direct = files.filter((file) => loads.test(readFileSync(join(SRC, file), 'utf8')));
     expect(direct).toEqual([]);
