@@ -1,26 +1,98 @@
-// What goes on around a turn, whoever drives it.
+// What goes on around a turn, the same for the loop and for agent programs.
+import type { Logger } from '@nestjs/common';
 import type { ConversationMessage } from '../models/conversation.js';
 import type { ModelCatalog } from '../models/model-catalog.js';
+import type { Env } from '../../platform/config/env.js';
 import { isPassing } from '../../platform/database/database-errors.js';
+import { causesOf } from '../../platform/logging/redaction.js';
+import type { Metrics } from '../../platform/metrics/metrics.js';
 import { SandboxBusyError, SandboxError } from '../sandbox/sandbox.js';
 import type { AgentEvent, AgentFeedback, AgentInput, AgentOutcome } from './agent-engine.js';
 import { NONE_LEFT, PASSED, runChecks } from './check-steps.js';
 import type { EarlierCommand } from './commands/input-commands.js';
 import { readCommands, toldCommands } from './commands/told-commands.js';
+import type { ContextWindows } from './context/context-windows.js';
 import type { LazySandbox } from './lazy-sandbox.js';
+import type { ListCache } from './mcp/list-cache.js';
+import { TaskMcp } from './mcp/task-mcp.js';
 import type { ModelCaller } from './model-caller.js';
-import type { Verify } from './repository-steps.js';
+import { bringIn, tellChanges, type Verify } from './repository-steps.js';
 import { TITLE_ANSWER, type TitleAsk, withTitle } from './title-call.js';
 import type { TurnLimits } from './turn-limits.js';
 import { type Failure, sandboxUnavailable } from './turn-outcomes.js';
 
 type Steps = AsyncGenerator<AgentEvent, AgentOutcome, AgentFeedback>;
+export type Report = (error: Error, level?: 'error' | 'warn' | 'debug') => void;
+
+/** Writes what goes wrong in a run into the log. @param hide as of {@link causesOf}. */
+export function reportOf(
+  logger: Logger,
+  hide: (line: string) => string,
+  { workspaceId, taskId, runId }: AgentInput,
+): Report {
+  return (error, level = 'error') => {
+    const cause = causesOf(error, hide);
+    const msg = `Task ${taskId}: ${error.message}`;
+    logger[level]({ workspaceId, taskId, runId, msg, ...(cause !== null && { cause }) });
+  };
+}
+
+interface Serving {
+  windows: ContextWindows;
+  lists: ListCache;
+  metrics: Metrics;
+  env: Env;
+  report: Report;
+}
+
+/** The servers of a run; null: it has none. */
+export function mcpOf(
+  input: AgentInput,
+  sandbox: LazySandbox,
+  { windows, lists, metrics, env, report }: Serving,
+): TaskMcp | null {
+  if (input.mcp === undefined || input.checks?.again === true) return null;
+  const model = { id: input.model.id, window: windows.of(input.model.id) };
+  const about = { model, lists: lists.of(input.workspaceId), metrics, values: env.mcpValues, signal: input.signal };
+  return new TaskMcp(input.mcp, { ...about, sandbox: () => sandbox.get(), report });
+}
+
+/** Sets aside what the run needs, brings its repository and its servers in. How the run ends without them; null: all is there. */
+export async function* madeReady(
+  input: AgentInput,
+  sandbox: LazySandbox,
+  mcp: TaskMcp | null,
+  report: Report,
+): AsyncGenerator<AgentEvent, AgentOutcome | null, AgentFeedback> {
+  const failed = await sandbox.reserve().then(
+    () => null,
+    (error: unknown) => notOpened(error, report),
+  );
+  if (failed !== null) return failed;
+  const absent = yield* bringIn(input, sandbox, report);
+  if (absent !== null) return absent;
+  return (await mcp?.begin().catch((error: unknown) => notOpened(error, report))) ?? null;
+}
+
+interface Judging {
+  sandbox: LazySandbox;
+  mcp: TaskMcp | null;
+  limits: TurnLimits;
+  report: Report;
+}
+
+/** As of {@link tellChanges}, when nothing of the agent runs any more. */
+export async function* judged(input: AgentInput, outcome: AgentOutcome, { sandbox, mcp, limits, report }: Judging) {
+  await mcp?.close();
+  await sandbox.endShared();
+  return yield* tellChanges(input, outcome, sandbox, verifying(input, sandbox, limits, report), report);
+}
 
 interface Titling {
   models: ModelCatalog;
   caller: ModelCaller;
   limits: TurnLimits;
-  report: (error: Error, level: 'debug') => void;
+  report: Report;
 }
 
 /** The steps of a run, of a task without a title with one: when its first answer is still to come, and may be asked for. */
@@ -39,7 +111,7 @@ export function titled(input: AgentInput, steps: Steps, { models, caller, limits
 }
 
 /** With the checks that the task has by then. */
-export function verifying(
+function verifying(
   input: AgentInput,
   sandbox: LazySandbox,
   limits: TurnLimits,

@@ -2,7 +2,7 @@ import { Logger } from '@nestjs/common';
 import { ModelCatalog } from '../models/model-catalog.js';
 import { resultCharacters } from '../models/result-text.js';
 import { Env } from '../../platform/config/env.js';
-import { causesOf, redactor, secretsOf } from '../../platform/logging/redaction.js';
+import { redactor, secretsOf } from '../../platform/logging/redaction.js';
 import { Metrics } from '../../platform/metrics/metrics.js';
 import { Plugin } from '../../platform/plugins/plugin.js';
 import { SandboxSelector } from '../sandbox/sandbox-selector.js';
@@ -14,7 +14,7 @@ import {
   type AgentOutcome,
 } from './agent-engine.js';
 import { secretsToUse } from './approval.js';
-import { modelGone, notOpened, tellEnded, titled, verifying } from './around-turn.js';
+import { judged, madeReady, mcpOf, modelGone, reportOf, tellEnded, titled } from './around-turn.js';
 import { beside, checkOriginal } from './check-lanes.js';
 import { answered, isAnswered } from './check-steps.js';
 import { besideCommands } from './commands/beside-commands.js';
@@ -26,10 +26,8 @@ import { EngineSettings } from './engine-settings.js';
 import { FileCache } from './file-cache.js';
 import { LazySandbox } from './lazy-sandbox.js';
 import { ListCache } from './mcp/list-cache.js';
-import { TaskMcp } from './mcp/task-mcp.js';
 import { ModelCaller } from './model-caller.js';
 import { TurnOutput } from './output/turn-output.js';
-import { bringIn, tellChanges } from './repository-steps.js';
 import { surroundingsOf } from './surroundings.js';
 import { systemPrompt } from './system-prompt.js';
 import { TaskFiles } from './task-files.js';
@@ -77,7 +75,9 @@ export class LoopEngine extends AgentEngine {
     const sandbox = new LazySandbox(this.sandboxes, input);
     const limits = new TurnLimits(input, this.settings.stepsPerTurn, (model) => this.models.prices(model));
     const { caller, settings } = this;
-    const mcp = checks?.again === true ? null : this.mcpOf(input, sandbox);
+    const report = reportOf(this.logger, this.hide, input);
+    const { windows, lists, metrics, env } = this;
+    const mcp = mcpOf(input, sandbox, { windows, lists, metrics, env, report });
     const commands = this.commandsOf(input, limits);
     const secrets = await secretsToUse(input);
     const also = [
@@ -90,17 +90,9 @@ export class LoopEngine extends AgentEngine {
     const fitting = resultCharacters(model.contextWindow);
     const system = systemPrompt(input);
     const { workspaceId } = input;
-    const report = this.reportOf(input);
     try {
-      const failed = await sandbox.reserve().then(
-        () => null,
-        (error: unknown) => notOpened(error, report),
-      );
-      if (failed !== null) return failed;
-      const absent = yield* bringIn(input, sandbox, report);
+      const absent = yield* madeReady(input, sandbox, mcp, report);
       if (absent !== null) return absent;
-      const unavailable = (await mcp?.begin().catch((error: unknown) => notOpened(error, report))) ?? null;
-      if (unavailable !== null) return unavailable;
       const tools = mcp === null ? this.tools : this.tools.with(mcp.tools, mcp.unoffered);
       const offered = tools.definitions(this.models.writesPatches(input.model.id), also, denied);
       const context = new ContextCompactor(
@@ -155,11 +147,7 @@ export class LoopEngine extends AgentEngine {
           ? steps
           : besideCommands(steps, commands, input.signal, () => over.abort());
         if (waitsAfter(input, outcome)) return outcome;
-        // Nothing of the agent runs any more when its work is counted and checked.
-        await mcp?.close();
-        await sandbox.endShared();
-        const verify = verifying(input, sandbox, limits, report);
-        const verdict = yield* tellChanges(input, outcome, sandbox, verify, report);
+        const verdict = yield* judged(input, outcome, { sandbox, mcp, limits, report });
         if ('failed' in verdict) return verdict.failed;
         if (!('again' in verdict)) return outcome;
         steps = run.run([verdict.again, ...(yield* tellEnded(commands?.untold() ?? []))]);
@@ -169,23 +157,6 @@ export class LoopEngine extends AgentEngine {
       await mcp?.close();
       await sandbox.close();
     }
-  }
-
-  private reportOf({ workspaceId, taskId, runId }: AgentInput) {
-    return (error: Error, level: 'error' | 'warn' | 'debug' = 'error') => {
-      const cause = causesOf(error, this.hide);
-      const msg = `Task ${taskId}: ${error.message}`;
-      this.logger[level]({ workspaceId, taskId, runId, msg, ...(cause !== null && { cause }) });
-    };
-  }
-
-  private mcpOf(input: AgentInput, sandbox: LazySandbox): TaskMcp | null {
-    if (input.mcp === undefined) return null;
-    const model = { id: input.model.id, window: this.windows.of(input.model.id) };
-    const { metrics, env } = this;
-    const lists = this.lists.of(input.workspaceId);
-    const about = { model, lists, metrics, values: env.mcpValues, signal: input.signal };
-    return new TaskMcp(input.mcp, { ...about, sandbox: () => sandbox.get(), report: this.reportOf(input) });
   }
 
   /** Each call of a task that asks before it is carried out ends the run, and so would each of its commands. */

@@ -1,7 +1,7 @@
 import { Logger } from '@nestjs/common';
 import type { EngineConfig } from '../../../platform/config/engines.js';
 import type { Env } from '../../../platform/config/env.js';
-import { causesOf, redactor, secretsOf } from '../../../platform/logging/redaction.js';
+import { redactor, secretsOf } from '../../../platform/logging/redaction.js';
 import type { Metrics } from '../../../platform/metrics/metrics.js';
 import {
   AgentEngine,
@@ -11,7 +11,7 @@ import {
   type AgentOutcome,
 } from '../../agent/agent-engine.js';
 import { secretsToUse } from '../../agent/approval.js';
-import { modelGone, notOpened, tellEnded, titled, verifying } from '../../agent/around-turn.js';
+import { judged, madeReady, mcpOf, modelGone, reportOf, tellEnded, titled } from '../../agent/around-turn.js';
 import { BesideResults } from '../../agent/beside-results.js';
 import { contextOf } from '../../agent/call-context.js';
 import { beside, checkOriginal } from '../../agent/check-lanes.js';
@@ -22,10 +22,8 @@ import { FileCache } from '../../agent/file-cache.js';
 import { LazySandbox } from '../../agent/lazy-sandbox.js';
 import type { CallRef } from '../../agent/live-answer.js';
 import { ListCache } from '../../agent/mcp/list-cache.js';
-import { TaskMcp } from '../../agent/mcp/task-mcp.js';
 import type { ModelCaller } from '../../agent/model-caller.js';
 import { TurnOutput } from '../../agent/output/turn-output.js';
-import { bringIn, tellChanges } from '../../agent/repository-steps.js';
 import { surroundingsOf } from '../../agent/surroundings.js';
 import { TaskFiles } from '../../agent/task-files.js';
 import type { ToolRegistry } from '../../agent/tool-registry.js';
@@ -93,11 +91,11 @@ export class AcpEngine extends AgentEngine {
     given: AgentInput,
     engine: EngineConfig,
   ): AsyncGenerator<AgentEvent, AgentOutcome, AgentFeedback> {
-    const { models, settings, metrics, caller, sandboxes } = this.deps;
+    const { models, settings, metrics, caller, sandboxes, env } = this.deps;
     const over = new AbortController();
     const input = { ...given, signal: AbortSignal.any([given.signal, over.signal]) };
     const { checks, denied = [] } = input;
-    const report = this.reportOf(input);
+    const report = reportOf(this.logger, this.hide, input);
     const limits = new TurnLimits(input, settings.stepsPerTurn, (model) => models.prices(model));
     const conversation = input.messages.map((one) => ({
       ...one,
@@ -116,17 +114,11 @@ export class AcpEngine extends AgentEngine {
       },
     });
     const sandbox = new LazySandbox(sandboxes, { ...input, door: door.take });
-    const mcp = checks?.again === true ? null : this.mcpOf(input, sandbox);
+    const { windows, lists } = this;
+    const mcp = mcpOf(input, sandbox, { windows, lists, metrics, env, report });
     try {
-      const failed = await sandbox.reserve().then(
-        () => null,
-        (error: unknown) => notOpened(error, report),
-      );
-      if (failed !== null) return failed;
-      const absent = yield* bringIn(input, sandbox, report);
+      const absent = yield* madeReady(input, sandbox, mcp, report);
       if (absent !== null) return absent;
-      const unavailable = (await mcp?.begin().catch((error: unknown) => notOpened(error, report))) ?? null;
-      if (unavailable !== null) return unavailable;
       const tools = mcp === null ? this.deps.tools : this.deps.tools.with(mcp.tools, mcp.unoffered);
       const secrets = await secretsToUse(input);
       const reads = models.find(input.model.id)?.input ?? ['text'];
@@ -149,22 +141,20 @@ export class AcpEngine extends AgentEngine {
       const facts = { ...sandboxes.factsOf(input), window, servers };
       const surroundings = () => surroundingsOf(input, facts, () => sandbox.get(), report);
       const deps = {
-        ...{
-          engine,
-          wire,
-          calls,
-          gate,
-          metrics,
-          kept,
-          window,
-          settings,
-          sandbox,
-          limits,
-          tools,
-          reads,
-          surroundings,
-          report,
-        },
+        engine,
+        wire,
+        calls,
+        gate,
+        metrics,
+        kept,
+        window,
+        settings,
+        sandbox,
+        limits,
+        tools,
+        reads,
+        surroundings,
+        report,
         files: new TaskFiles(input, this.cache),
         session: { known: input.engineSession ?? null },
       };
@@ -184,10 +174,7 @@ export class AcpEngine extends AgentEngine {
       for (;;) {
         const outcome = yield* steps;
         if (waitsAfter(input, outcome)) return outcome;
-        // Nothing of the agent runs any more when its work is counted and checked.
-        await mcp?.close();
-        await sandbox.endShared();
-        const verdict = yield* tellChanges(input, outcome, sandbox, verifying(input, sandbox, limits, report), report);
+        const verdict = yield* judged(input, outcome, { sandbox, mcp, limits, report });
         if ('failed' in verdict) return verdict.failed;
         if (!('again' in verdict)) return outcome;
         steps = begin([verdict.again]);
@@ -197,22 +184,5 @@ export class AcpEngine extends AgentEngine {
       await mcp?.close();
       await sandbox.close();
     }
-  }
-
-  private reportOf({ workspaceId, taskId, runId }: AgentInput) {
-    return (error: Error, level: 'error' | 'warn' | 'debug' = 'error') => {
-      const cause = causesOf(error, this.hide);
-      const msg = this.hide(`Task ${taskId}: ${error.message}`);
-      this.logger[level]({ workspaceId, taskId, runId, msg, ...(cause !== null && { cause }) });
-    };
-  }
-
-  private mcpOf(input: AgentInput, sandbox: LazySandbox): TaskMcp | null {
-    if (input.mcp === undefined) return null;
-    const model = { id: input.model.id, window: this.windows.of(input.model.id) };
-    const { metrics, env } = this.deps;
-    const lists = this.lists.of(input.workspaceId);
-    const about = { model, lists, metrics, values: env.mcpValues, signal: input.signal };
-    return new TaskMcp(input.mcp, { ...about, sandbox: () => sandbox.get(), report: this.reportOf(input) });
   }
 }
