@@ -3,7 +3,7 @@ import { Client as ClientV1 } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport as TransportV1 } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { serveMcp } from '../../../test/harness/engines/mcp-door.js';
 import { until } from '../../../test/harness/until.js';
-import { answerMcp, type DoorResult, type DoorTools, doorToolNamed } from './door-mcp.js';
+import { answerMcp, type DoorResult, type DoorTools } from './door-mcp.js';
 
 const SCHEMA = { type: 'object' as const, properties: { question: { type: 'string' } }, required: ['question'] };
 const NEVER = new AbortController().signal;
@@ -150,15 +150,4 @@ it('shows pictures, and tells the caller what the client says beside the argumen
   const { body } = await answerMcp(offered, { body: message('tools/call', params), revision: undefined }, NEVER);
   expect(body).toMatchObject({ result: { content: [{ type: 'image', data: 'AAAA', mimeType: 'image/png' }] } });
   expect(given).toEqual([{ 'claudecode/toolUseId': 'c1' }]);
-});
-
-it.each([
-  ['mcp__millwright__ask', 'ask'],
-  ['millwright_ask', 'ask'],
-  ['mcp__millwright__mcp__docs__search', 'mcp__docs__search'],
-  ['mcp__docs__search', null],
-  ['ask', null],
-  ['my_millwright_ask', null],
-])('%s of a program is the tool %s of the door', (name, tool) => {
-  expect(doorToolNamed(name)).toBe(tool);
 });

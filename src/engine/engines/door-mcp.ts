@@ -1,12 +1,9 @@
-// The MCP server that a program finds at the door (reference §23): streamable HTTP without sessions, revisions 2026-07-28 and 2025-11-25 to
-// 2025-03-26. One message in, one answer out; whoever asks has come through the sandbox's own socket and needs no key.
+// The MCP server that a program finds at the door (reference §30): streamable HTTP without sessions, revisions 2026-07-28 and 2025-11-25 to
+// 2025-03-26. One message in, one answer out; a program that asks has come through the sandbox's own socket and needs no key.
+import { EARLIER, REVISION } from '../agent/mcp/revisions.js';
 import type { ToolDefinition } from '../models/model-provider.js';
 import { type Fields, fields, isFields, text } from './wires/fields.js';
 
-/** Says with each request what the client is; nothing is kept between two. */
-const REVISION = '2026-07-28';
-/** Begin with `initialize`, and go on as if it had not been. */
-const EARLIER = ['2025-11-25', '2025-06-18', '2025-03-26'];
 const VERSION = 'io.modelcontextprotocol/protocolVersion';
 const SERVER = { name: 'millwright', title: 'Millwright', version: '1' };
 /** Definitions are the same for as long as the program runs. */
@@ -32,11 +29,6 @@ export interface DoorTools {
    * there. What it throws ends the request without an answer: whatever the program must know is a result.
    */
   call(name: string, args: Fields, about: { meta: Fields; signal: AbortSignal }): Promise<DoorResult>;
-}
-
-/** The name of a tool of the door's by the name that a program gives it: each has its own way to say from which server a tool is. */
-export function doorToolNamed(name: string): string | null {
-  return /^(?:mcp__millwright__|millwright_)(.+)$/.exec(name)?.[1] ?? null;
 }
 
 export interface McpAnswer {

@@ -1,12 +1,8 @@
 // What a client of MCP sends and is answered: JSON-RPC 2.0, in the revisions that are spoken (reference §29).
 import type { Request } from 'express';
+import { EARLIER, REVISION } from '../../engine/agent/mcp/revisions.js';
 import { isJsonObject } from '../../engine/models/conversation.js';
 import type { JsonObject } from '../../platform/http/json-body.js';
-
-/** Says with each request what the client is and can; nothing is kept between two. */
-export const REVISION = '2026-07-28';
-/** Begin with `initialize`, and go on as if it had not been. */
-export const EARLIER = ['2025-11-25', '2025-06-18', '2025-03-26'];
 
 const VERSION = 'io.modelcontextprotocol/protocolVersion';
 const CAPABILITIES = 'io.modelcontextprotocol/clientCapabilities';

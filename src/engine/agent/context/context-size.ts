@@ -7,7 +7,7 @@ import { resultText } from '../../models/result-text.js';
 import { reviewIn, reviewText } from '../../models/review.js';
 
 /** Of English and of code; what is guessed is corrected by what the provider counts with its next answer. */
-const BYTES_PER_TOKEN = 3.5;
+export const BYTES_PER_TOKEN = 3.5;
 /** What a provider may count for a text: it is believed between these. */
 const FEWEST_BYTES = 1;
 const MOST_BYTES = 8;

@@ -9,13 +9,11 @@ import { lenient, rawOf } from './lenient.js';
 import { headersOf } from './param-headers.js';
 import { ProgramTransport } from './program-transport.js';
 import { type ReadList, readList } from './read-list.js';
+import { EARLIER, REVISION } from './revisions.js';
 
 const CONNECT_MS = 10_000;
 /** For the first question of the newer revision: a program that does not answer it may be of the older one. */
 const PROBE_MS = 4_000;
-/** Since this one a client asks to be told of changes. */
-const LISTENS = '2026-07-28';
-const REVISIONS = [LISTENS, '2025-11-25', '2025-06-18', '2025-03-26'];
 /** How often a program is started in a run. */
 const STARTS = 2;
 /** For a server to let a session go: nobody waits longer for that. */
@@ -180,7 +178,7 @@ export class McpConnection {
       { name: 'millwright', version: '1' },
       {
         capabilities: {},
-        supportedProtocolVersions: REVISIONS,
+        supportedProtocolVersions: [REVISION, ...EARLIER],
         versionNegotiation: { mode, probe: { timeoutMs: PROBE_MS } },
         inputRequired: { autoFulfill: false },
       },
@@ -195,7 +193,7 @@ export class McpConnection {
       await transport.close().catch(() => undefined);
       if (!(transport instanceof ProgramTransport)) throw error;
       await this.tell(transport);
-      throw transport.fault ?? endOf(transport) ?? error;
+      throw transport.lines.fault ?? endOf(transport) ?? error;
     }
     const open = { client, transport };
     this.open = open;
@@ -234,7 +232,7 @@ export class McpConnection {
     this.open = null;
     this.opening = null;
     if (!(transport instanceof ProgramTransport)) return;
-    this.hasEnded(transport.failure ?? 'it was ended');
+    this.hasEnded(transport.lines.failure ?? 'it was ended');
     void this.tell(transport);
   }
 
@@ -246,8 +244,8 @@ export class McpConnection {
 
   /** When it is gone: what it said last is known by then. */
   private async tell(transport: ProgramTransport): Promise<void> {
-    await transport.gone;
-    const { failure, lastWords } = transport;
+    await transport.lines.gone;
+    const { failure, lastWords } = transport.lines;
     if (failure !== null) this.deps.report(`The MCP server ${this.server.name}: ${failure} ${lastWords}`.trim());
   }
 }
@@ -255,14 +253,14 @@ export class McpConnection {
 /** In the newer revision a server tells of a change only whom it was asked to. Nothing waits for that, and one that refuses it is used as it is. */
 function hearOfChanges(client: Client): void {
   const tells = client.getServerCapabilities()?.tools?.listChanged === true;
-  if (!tells || client.getNegotiatedProtocolVersion() !== LISTENS) return;
+  if (!tells || client.getNegotiatedProtocolVersion() !== REVISION) return;
   client.listen({ toolsListChanged: true }, { timeout: CONNECT_MS }).catch(() => undefined);
 }
 
 /** Why a program has ended, where it has. */
 function endOf(transport: Transport): EndedError | null {
-  if (!(transport instanceof ProgramTransport) || transport.failure === null) return null;
-  return new EndedError(transport.failure, transport.endedByItself);
+  if (!(transport instanceof ProgramTransport) || transport.lines.failure === null) return null;
+  return new EndedError(transport.lines.failure, transport.lines.endedByItself);
 }
 
 function untilAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {

@@ -1,7 +1,7 @@
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client';
 import type { McpProgram } from '../../../platform/config/mcp-servers.js';
 import { ProgramLines } from '../../sandbox/program-lines.js';
-import type { SandboxError, SandboxSession } from '../../sandbox/sandbox.js';
+import type { SandboxSession } from '../../sandbox/sandbox.js';
 import { shellQuote } from '../tools/tool-text.js';
 
 /** Speaks with a program in the sandbox: one message a line, each way. */
@@ -9,7 +9,7 @@ export class ProgramTransport implements Transport {
   onclose?: () => void;
   onerror?: (error: Error) => void;
   onmessage?: <T extends JSONRPCMessage>(message: T) => void;
-  private readonly lines: ProgramLines;
+  readonly lines: ProgramLines;
   /** Messages in a row that are of no use. */
   private unheard = 0;
   /** What we ask, as far as it is not answered. */
@@ -22,27 +22,6 @@ export class ProgramTransport implements Transport {
     private readonly server: McpProgram,
   ) {
     this.lines = new ProgramLines(session, { line: (text) => this.read(text), over: () => this.onclose?.() });
-  }
-
-  /** As of {@link ProgramLines}. */
-  get failure(): string | null {
-    return this.lines.failure;
-  }
-
-  get endedByItself(): boolean {
-    return this.lines.endedByItself;
-  }
-
-  get lastWords(): string {
-    return this.lines.lastWords;
-  }
-
-  get fault(): SandboxError | null {
-    return this.lines.fault;
-  }
-
-  get gone(): Promise<void> {
-    return this.lines.gone;
   }
 
   async start(): Promise<void> {

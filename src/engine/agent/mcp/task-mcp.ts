@@ -2,6 +2,7 @@ import type { McpServerConfig } from '../../../platform/config/mcp-servers.js';
 import type { Metrics } from '../../../platform/metrics/metrics.js';
 import type { SandboxSession } from '../../sandbox/sandbox.js';
 import type { AgentTool } from '../agent-tool.js';
+import { BYTES_PER_TOKEN } from '../context/context-size.js';
 import { type Failure, mcpUnavailable } from '../turn-outcomes.js';
 import { McpConnection } from './connection.js';
 import { McpUnavailableError } from './failures.js';
@@ -17,7 +18,6 @@ import { McpCallTool, McpSearchTool } from './search-tools.js';
 const SHOWN_BYTES = 20 * 1024;
 /** Of the window of the model, in tokens. */
 const SHOWN_PART = 0.1;
-const BYTES_PER_TOKEN = 3.5;
 /** Characters of what is said of one server. */
 const ABOUT = 300;
 
