@@ -109,6 +109,11 @@ export interface ConversationMessage {
   beforeCut?: true;
 }
 
+/** The arguments of a call as text: what a model wrote in place of JSON as it stands. */
+export function argumentsText(input: JsonValue): string {
+  return typeof input === 'string' ? input : JSON.stringify(input);
+}
+
 /** The text of an answer, put together from its parts. */
 export function textOf(parts: readonly StoredPart[]): string {
   return parts.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n\n');

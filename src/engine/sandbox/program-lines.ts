@@ -17,7 +17,7 @@ const TOO_LONG = `It wrote a line of more than ${MOST_BYTES / 1024 ** 2} MiB, an
 export interface LineHandlers {
   /** A line that it wrote, without its end. */
   line(text: string): void;
-  /** Nothing more comes, whoever ended it. */
+  /** Nothing more comes: it has ended, or was ended. */
   over(): void;
 }
 

@@ -2,7 +2,7 @@
 // notes, the plan.
 import { readFileSync } from 'node:fs';
 import { userText } from '../../models/ai-sdk/ai-sdk-prompt.js';
-import { type ConversationMessage, type JsonValue, textOf, type ToolInvocation } from '../../models/conversation.js';
+import { argumentsText, type ConversationMessage, textOf, type ToolInvocation } from '../../models/conversation.js';
 import { AFTER_TRUNCATION, afterUnfit, truncatedInARow, outputFault } from '../../models/nudges.js';
 import { resultText } from '../../models/result-text.js';
 import { skillsRead } from '../../skills/read-skills.js';
@@ -139,10 +139,6 @@ function callText({ name, input, result }: ToolInvocation): string {
 /** So that nothing in it looks like a message: all kinds of ends of lines. */
 function marked(text: string): string {
   return text.replace(/^/gm, '| ');
-}
-
-function argumentsText(input: JsonValue): string {
-  return typeof input === 'string' ? input : JSON.stringify(input);
 }
 
 /** The text, without its middle when it has more bytes. */

@@ -51,7 +51,7 @@ export class Reply {
   refuse(status: number, code: string, message: string): void {
     const error = this.wire.error(status, code, message);
     if (this.response.headersSent) this.abandon();
-    else this.send({ ...error, body: error.body });
+    else this.send(error);
   }
 
   /** Without an answer. */

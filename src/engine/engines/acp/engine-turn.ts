@@ -208,7 +208,7 @@ export class EngineTurn {
       this.forget(step);
       return next.refused.length > 0 && this.prompts.interrupts();
     }
-    // It is given to whoever asks next.
+    // The next request is answered with it.
     if (reply.closed.aborted) return true;
     const [last] = next.give.calls.slice(-1);
     if (last !== undefined) await this.emit({ type: 'begin', messageId: message.id, toolCallId: last.toolCallId });

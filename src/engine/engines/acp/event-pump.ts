@@ -14,7 +14,7 @@ export class RunOverError extends Error {
 const NOTHING: AgentFeedback = { steer: [], files: [] };
 
 /**
- * The events of a run in the order in which they were given, whoever gives them: requests of a program come side by side, and an engine yields
+ * The events of a run in the order in which they were given: requests of a program come side by side, and an engine yields
  * one event after another.
  */
 export class EventPump {

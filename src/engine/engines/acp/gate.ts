@@ -8,7 +8,7 @@ import { deniedBefore } from '../../agent/repetition.js';
 import { truncateMiddle } from '../../agent/tools/tool-text.js';
 import type { ToolRegistry } from '../../agent/tool-registry.js';
 import type { TurnParts } from '../../agent/turn-parts.js';
-import type { ConversationMessage, ToolInvocation } from '../../models/conversation.js';
+import { argumentsText, type ConversationMessage, type ToolInvocation } from '../../models/conversation.js';
 import type { CallRef } from '../../agent/live-answer.js';
 import { ownTool } from './own-tools.js';
 
@@ -71,7 +71,7 @@ export class Gate {
     const { approvals, approvedTools } = this.input;
     if (approvals !== 'writes' || stage === 'approved') return null;
     if (this.engine.reads.includes(name) || approvedTools.includes(name)) return null;
-    const text = `May the agent use the tool ${name}?\n\n${typeof input === 'string' ? input : JSON.stringify(input)}`;
+    const text = `May the agent use the tool ${name}?\n\n${argumentsText(input)}`;
     return { approval: { question: cleanText(truncateMiddle(text, QUESTION).text), tool: name } };
   }
 }

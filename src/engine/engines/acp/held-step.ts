@@ -1,4 +1,11 @@
-import { isJsonObject, OWN, type ConversationMessage, textOf, type ToolInvocation } from '../../models/conversation.js';
+import {
+  argumentsText,
+  isJsonObject,
+  OWN,
+  type ConversationMessage,
+  textOf,
+  type ToolInvocation,
+} from '../../models/conversation.js';
 import type { Said, WireCall } from '../wires/wire.js';
 import type { Ending, Held } from './gate.js';
 import type { Asked } from './model-calls.js';
@@ -100,8 +107,7 @@ export class HeldStep {
     const came = this.asked?.wire.calls[this.message.invocations.indexOf(call)];
     if (came !== undefined) return came;
     const { toolCallId, name, input } = call;
-    const text = typeof input === 'string' ? input : JSON.stringify(input);
-    return { toolCallId, name, input: text, ...formOf(this.message, toolCallId) };
+    return { toolCallId, name, input: argumentsText(input), ...formOf(this.message, toolCallId) };
   }
 }
 

@@ -1,10 +1,11 @@
 // What a program is told: words of people, and of the service (reference §30).
+import { BYTES_PER_TOKEN } from '../../agent/context/context-size.js';
 import { recordText } from '../../agent/context/summary.js';
 import type { OutputSchema } from '../../agent/output/output-schema.js';
 import { INTERRUPTED } from '../../agent/turn-outcomes.js';
 import { truncateMiddle } from '../../agent/tools/tool-text.js';
 import { userText } from '../../models/ai-sdk/ai-sdk-prompt.js';
-import type { ConversationMessage, JsonValue, ToolInvocation } from '../../models/conversation.js';
+import { argumentsText, type ConversationMessage, type ToolInvocation } from '../../models/conversation.js';
 import { resultText } from '../../models/result-text.js';
 import { ownTool } from './own-tools.js';
 import type { PromptBlock } from './program.js';
@@ -13,7 +14,6 @@ const GO_ON =
   'You were interrupted. What ran at that moment may have run partly: look at the state of the workdir, then go on.';
 /** Of the window of the model, for what was said in another session. */
 const HISTORY_PART = 0.25;
-const BYTES_PER_TOKEN = 3.5;
 /** Characters of the arguments of a call that a person has decided about. */
 const ARGUMENTS = 2_000;
 
@@ -57,13 +57,13 @@ function decision(call: ToolInvocation): string[] {
 }
 
 function denied({ name, input, result }: ToolInvocation): string {
-  const { text } = truncateMiddle(inputText(input), ARGUMENTS);
+  const { text } = truncateMiddle(argumentsText(input), ARGUMENTS);
   return `You wanted to call ${name} with ${text}\n${resultText(result)} Go on without it.`;
 }
 
 /** The program is told that calls were not carried out, and goes on. */
 export function refusedWords(call: ToolInvocation): string {
-  const { text } = truncateMiddle(inputText(call.input), ARGUMENTS);
+  const { text } = truncateMiddle(argumentsText(call.input), ARGUMENTS);
   return `You wanted to call ${call.name} with ${text}\n${resultText(call.result)}`;
 }
 
@@ -105,8 +105,4 @@ export function textBlock(text: string): PromptBlock {
 export function sinceLastStep(conversation: readonly ConversationMessage[]): ConversationMessage[] {
   const index = conversation.findLastIndex(({ role }) => role === 'assistant');
   return conversation.slice(index + 1);
-}
-
-function inputText(input: JsonValue): string {
-  return typeof input === 'string' ? input : JSON.stringify(input);
 }

@@ -1,4 +1,4 @@
-// Which of the tools that a program offers its model go to the provider (reference §23): no hidden one, and none that the provider runs.
+// Which of the tools that a program offers its model go to the provider (reference §30): no hidden one, and none that the provider runs.
 import { type Fields, fields, isFields, list, text } from './fields.js';
 import type { Forwarding } from './wire.js';
 
@@ -23,7 +23,7 @@ export function stays({ name, providerType }: Offered, { hide, providerTools }: 
 
 /**
  * The body with the tools that stay, and a `tool_choice` that means one of them: what `choice` says in place of one that means another. An
- * empty list is refused by some servers, and with it whatever is said of tools.
+ * empty list is refused by some servers, and with it all that is said of tools.
  */
 export function withTools(body: Fields, tools: Fields[], names: readonly string[], choice: (given: Fields) => unknown) {
   const { tools: before, tool_choice: given, parallel_tool_calls: parallel, ...rest } = body;

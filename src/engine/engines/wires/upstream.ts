@@ -1,4 +1,4 @@
-// The call of a model's provider for a program (reference §23): the operator's address and key, the program's own request.
+// The call of a model's provider for a program (reference §30): the operator's address and key, the program's own request.
 import { APICallError } from '@ai-sdk/provider';
 import { toModelError } from '../../models/ai-sdk/ai-sdk-errors.js';
 import { carefully } from '../../models/ai-sdk/careful-fetch.js';

@@ -1,4 +1,4 @@
-// The languages in which programs talk to models (reference §23), each read and written here as the service needs it. Pure: bytes and
+// The languages in which programs talk to models (reference §30), each read and written here as the service needs it. Pure: bytes and
 // objects in, bytes and objects out.
 import type { ModelUsage } from '../../models/model-provider.js';
 import type { Fields } from './fields.js';
