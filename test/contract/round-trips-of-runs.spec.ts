@@ -35,7 +35,8 @@ describe('Round trips of a worker to the database', () => {
   // The fewer of two: a worker that a busy machine holds up looks for work once more, and that look is no part of the task.
   const once = (content: string, more: object) =>
     trips.during(() => runTask(member.client, content, { model: 'runbook', ...more }));
-  const of = async (content: string, more: object = {}) => Math.min(await once(content, more), await once(content, more));
+  const of = async (content: string, more: object = {}) =>
+    Math.min(await once(content, more), await once(content, more));
 
   it('a task without checks has as many as before there were checks: 4, and 5 for its first command, and 2 for each other one', async () => {
     expect(await of('Nothing to do.')).toBe(4);
