@@ -58,7 +58,7 @@ export const leftOut = (files, folder = '') =>
 
 export default {
   // A file leaves next to nothing behind. A worker that has become large all the same ends, and its next file loads all packages again.
-  workerIdleMemoryLimit: '400MB',
+  workerIdleMemoryLimit: '700MB',
   // Jest's own choice is one less than there are cores. The suites wait for others: two on two cores left a quarter of them idle.
   maxWorkers: Math.ceil(availableParallelism() * 1.5),
   testTimeout: 240_000,
