@@ -47,6 +47,7 @@ import { TasksModule } from './resources/tasks/tasks.module.js';
 import { FirstBootModule } from './access/workspaces/first-boot.js';
 import { TracingModule } from './platform/tracing/tracing.module.js';
 import { McpModule } from './surfaces/mcp/mcp.module.js';
+import { ScimModule } from './surfaces/scim/scim.module.js';
 import { ConsoleModule } from './surfaces/console/console.module.js';
 import { PersonalNoticesModule } from './resources/personal-notices/personal-notices.module.js';
 import { SkillsModule } from './resources/skills/skills.module.js';
@@ -109,7 +110,7 @@ export function composeApp(env: Env, extensions: ExtensionSet): { imports: Modul
   const work: Modules = env.runsWork
     ? [RunsModule.with(env), PullRequestsModule, OccurrencesModule, DeliveriesModule, NoticeSendingModule]
     : [];
-  const surfaces: Modules = [...(env.servesApi ? [McpModule] : []), ...(env.servesConsole ? [ConsoleModule] : [])];
+  const surfaces: Modules = [...(env.servesApi ? [McpModule, ScimModule] : []), ...(env.servesConsole ? [ConsoleModule] : [])];
   return { imports: [...ground, ...http, ...background, ...resources, ...work, ...surfaces, ...extensions.modules] };
 }
 

@@ -51,6 +51,9 @@ import { Message } from '../resources/tasks/messages/message.entity.js';
 import { ToolInvocation } from '../resources/tasks/messages/tool-invocation.entity.js';
 import { Run } from '../resources/tasks/run.entity.js';
 import { SearchTerms } from '../resources/tasks/search-terms.entity.js';
+import { ScimGroup, ScimGroupMember } from '../access/provisioning/scim-group.entity.js';
+import { ScimToken } from '../access/provisioning/scim-token.entity.js';
+import { ScimUser } from '../access/provisioning/scim-user.entity.js';
 import { Task } from '../resources/tasks/task.entity.js';
 import { WebhookDelivery } from '../resources/webhooks/webhook-delivery.entity.js';
 import { NoticeSettings } from '../resources/personal-notices/notice-settings.entity.js';
@@ -127,6 +130,10 @@ export const ENTITIES = [
   TaskProof,
   Secret,
   SecretUseCount,
+  ScimToken,
+  ScimUser,
+  ScimGroup,
+  ScimGroupMember,
   NoticeSettings,
   PushSubscription,
   PersonalNotice,

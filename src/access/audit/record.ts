@@ -14,7 +14,8 @@ export interface Target {
 /** By whom and how a request was sent. */
 export interface Sender {
   workspaceId: string;
-  actorId: string;
+  /** Null for a directory. */
+  actorId: string | null;
   keyId: string;
   address: string | null;
   requestId: string | null;

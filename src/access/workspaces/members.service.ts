@@ -26,7 +26,7 @@ export class MembersService {
   async add(auth: AuthContext, tx: UnitOfWork, { email, name, role }: AddMemberDto): Promise<MemberRow> {
     auth.requireOwnerFor(role);
     const { workspaceId } = auth;
-    const user = await this.users.withAddress(auth, tx, email, name);
+    const user = await this.users.withAddress({ actorId: auth.userId, keyId: auth.credential.id }, tx, email, name);
     // Before the account is held: that of the caller may be on its way out, which waits for this request.
     const joined = user.id !== auth.userId && (await this.memberships.join(tx, workspaceId, user.id, role));
     if (!joined) {

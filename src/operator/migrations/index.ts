@@ -72,6 +72,7 @@ import { LocksOfChildren1798247200087 } from './0087-locks-of-children.js';
 import { McpServers1798247500089 } from './0089-mcp-servers.js';
 import { McpOffers1798247600090 } from './0090-mcp-offers.js';
 import { ToolsOfApprovals1798247700091 } from './0091-tools-of-approvals.js';
+import { Provisioning1798334600097 } from './0097-provisioning.js';
 import { EngineSessions1798334100092 } from './0092-engine-sessions.js';
 
 /**
@@ -152,6 +153,7 @@ export const MIGRATIONS = [
   McpOffers1798247600090,
   ToolsOfApprovals1798247700091,
   EngineSessions1798334100092,
+  Provisioning1798334600097,
 ];
 
 /** The histories of a process, in the order in which they run: the service's own, then those of its extensions. */

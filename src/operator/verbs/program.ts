@@ -21,6 +21,7 @@ import { members } from './members.js';
 import { secretKey } from './secret-key.js';
 import { secrets } from './secrets.js';
 import { serviceAccounts } from './service-accounts.js';
+import { scimTokens } from './scim-tokens.js';
 import { signingKey } from './signing-key.js';
 import { storage } from './storage.js';
 import { users } from './users.js';
@@ -49,6 +50,7 @@ export function program(extensions: ExtensionSet): Command {
   secrets(group('secret', 'values that tasks use and never see'));
   secretKey(group('secret-key', 'what secrets are encrypted with'), extensions);
   signingKey(group('signing-key', 'what proofs are signed with'));
+  scimTokens(group('scim-token', 'how directories keep the members of workspaces'));
   engines(group('engine', 'agent programs that drive tasks'), extensions);
   backup(root, extensions, VERSION);
   doctor(root, extensions);

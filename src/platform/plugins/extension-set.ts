@@ -29,6 +29,7 @@ export const VERB_GROUPS: readonly string[] = [
   'secret',
   'secret-key',
   'signing-key',
+  'scim-token',
   'engine',
   'backup',
   'restore',
