@@ -2,14 +2,16 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { ToolContext } from '../../agent/agent-tool.js';
 import type { CallRef } from '../../agent/live-answer.js';
+import type { TaskFiles } from '../../agent/task-files.js';
 import type { ToolRegistry } from '../../agent/tool-registry.js';
 import { failedBy } from '../../agent/turn-outcomes.js';
 import type { JsonValue, ToolInvocation } from '../../models/conversation.js';
 import type { ToolDefinition } from '../../models/model-provider.js';
+import { keptFiles } from '../../models/request-files.js';
 import { resultText } from '../../models/result-text.js';
 import { answerMcp, type DoorResult, type DoorTool } from '../door-mcp.js';
 import type { Fields } from '../wires/fields.js';
-import type { CallRecord, CameTo } from './call-record.js';
+import type { CallRecord, CameTo, Given } from './call-record.js';
 import { Asked } from './own-tools.js';
 
 const NOT_PASSED = 'Your model has not made this call, so it was not carried out.';
@@ -18,7 +20,11 @@ interface Offer {
   denied: readonly string[];
   offered: ToolDefinition[];
   context: (call: CallRef) => ToolContext;
+  files: TaskFiles;
 }
+
+/** Bytes of the pictures of one result. */
+const PICTURES = 8_000_000;
 
 export class DoorTools {
   private offering: Offer | null = null;
@@ -59,7 +65,8 @@ export class DoorTools {
     const { id, one } = taken;
     await calls.end(id, await carriedOut(this.offering, name, one.message.id, one.call));
     const { result } = one.call;
-    return { text: resultText(result), isError: result?.status !== 'success' };
+    const images = await picturesOf(one, this.offering);
+    return { text: resultText(result), isError: result?.status !== 'success', images };
   }
 }
 
@@ -78,6 +85,14 @@ async function carriedOut(offer: Offer, name: string, messageId: string, call: T
   } catch (error) {
     return { result: failedBy(error).result };
   }
+}
+
+/** What the result shows beside its text. */
+async function picturesOf({ message, call }: Given, { files }: Offer): Promise<NonNullable<DoorResult['images']>> {
+  if (keptFiles(call.result).length === 0) return [];
+  const alone = { ...message, parts: [], invocations: [call] };
+  const contents = await files.contents([alone], { input: ['text', 'image'], bytes: PICTURES });
+  return [...contents.values()].filter((one) => 'data' in one);
 }
 
 function parsed(body: string): unknown {

@@ -10,7 +10,7 @@ import type { ToolRegistry } from '../../agent/tool-registry.js';
 import type { TurnParts } from '../../agent/turn-parts.js';
 import { argumentsText, type ConversationMessage, type ToolInvocation } from '../../models/conversation.js';
 import type { CallRef } from '../../agent/live-answer.js';
-import { ownTool } from './own-tools.js';
+import { ownTool } from '../../models/own-tool.js';
 
 /** Characters of the question before a call. */
 const QUESTION = 4_000;

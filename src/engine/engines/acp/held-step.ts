@@ -6,10 +6,10 @@ import {
   textOf,
   type ToolInvocation,
 } from '../../models/conversation.js';
+import { ownTool } from '../../models/own-tool.js';
 import type { Said, WireCall } from '../wires/wire.js';
 import type { Ending, Held } from './gate.js';
 import type { Asked } from './model-calls.js';
-import { ownTool } from './own-tools.js';
 
 /** What becomes of a step at the door. */
 export interface Next {

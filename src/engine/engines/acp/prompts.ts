@@ -6,8 +6,8 @@ import { INTERRUPTED } from '../../agent/turn-outcomes.js';
 import { truncateMiddle } from '../../agent/tools/tool-text.js';
 import { userText } from '../../models/ai-sdk/ai-sdk-prompt.js';
 import { argumentsText, type ConversationMessage, type ToolInvocation } from '../../models/conversation.js';
+import { ownTool } from '../../models/own-tool.js';
 import { resultText } from '../../models/result-text.js';
-import { ownTool } from './own-tools.js';
 import type { PromptBlock } from './program.js';
 
 const GO_ON =
