@@ -22,7 +22,7 @@ import {
   titled,
 } from '../../agent/around-turn.js';
 import { BesideResults } from '../../agent/beside-results.js';
-import { contextOf } from '../../agent/call-context.js';
+import { contextOf as contextFor } from '../../agent/call-context.js';
 import { beside, checkOriginal } from '../../agent/check-lanes.js';
 import { answered } from '../../agent/check-steps.js';
 import { ContextWindows } from '../../agent/context/context-windows.js';
@@ -138,17 +138,15 @@ export class AcpEngine extends AgentEngine {
       // MCP has no way to show a document.
       const shown = reads.filter((kind) => kind !== 'file');
       const parts = { sandbox, secrets, commands: null, resultCharacters: fitting, reads: shown, limits, web };
-      const { delegation: _none, ...alone } = input;
-      const context = (call: CallRef) => contextOf(alone, parts, conversation, call, results.keepWhole);
+      const contextOf = (call: CallRef) => contextFor(input, parts, conversation, call, results.keepWhole);
+      const carrying = { tools, denied, contextOf };
       const files = new TaskFiles(input, this.cache);
       own.offer({
-        tools,
-        denied,
-        context,
+        ...carrying,
         offered: offeredAtDoor(tools.definitions(false, furtherTools(input, secrets), denied)),
         files,
       });
-      const gate = new Gate(input, engine, { tools, denied, secrets, web, contextOf: context });
+      const gate = new Gate(input, engine, { ...carrying, secrets, web });
       const window = this.windows.of(input.model.id);
       const calls = new ModelCalls({ catalog: models, models: this.providers, settings, metrics, wire, engine, hide });
       const servers = mcp?.told ?? [];
@@ -165,6 +163,7 @@ export class AcpEngine extends AgentEngine {
         settings,
         sandbox,
         limits,
+        carrying,
         tools,
         reads,
         surroundings,

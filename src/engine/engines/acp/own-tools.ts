@@ -3,10 +3,10 @@ import type { JsonValue, ToolInvocation } from '../../models/conversation.js';
 import type { ToolDefinition } from '../../models/model-provider.js';
 import { sorted } from '../../models/result-text.js';
 
-/** What a program has of its own, or what needs the loop. */
+/** What a program has of its own. */
 const NOT_OFFERED = [
   ...['apply_patch', 'bash', 'bash_input', 'bash_output', 'bash_stop', 'edit', 'exec_command', 'glob', 'grep', 'read'],
-  ...['write', 'write_stdin', 'delegate'],
+  ...['write', 'write_stdin'],
 ];
 
 export function offeredAtDoor(definitions: readonly ToolDefinition[]): ToolDefinition[] {
