@@ -13,17 +13,20 @@ import { addSurroundings } from '../../agent/surroundings.js';
 import { parseArguments } from '../../agent/tool-registry.js';
 import { INTERRUPTED, modelFailed, noProgress, withFailure } from '../../agent/turn-outcomes.js';
 import { waitsAfter } from '../../agent/when-blocked.js';
-import type { ConversationMessage, StoredPart } from '../../models/conversation.js';
+import type { ConversationMessage, StoredPart, ToolInvocation } from '../../models/conversation.js';
 import { ContextOverflowError, ModelError } from '../../models/model-provider.js';
 import type { WireRequest } from '../wires/wire.js';
 import { CallRecord } from './call-record.js';
+import { handedOut } from './carried-out.js';
 import { ProgramLeftError, type Reply } from './door.js';
 import { engineFailed } from './ends.js';
 import { EventPump, RunOverError } from './event-pump.js';
-import { HeldStep, reachedIn } from './held-step.js';
+import type { Ending } from './gate.js';
+import { HeldStep } from './held-step.js';
 import type { Asked } from './model-calls.js';
 import { ProgramError } from './program.js';
-import { refusedWords } from './prompts.js';
+import { withoutWords } from './prompts.js';
+import { takenUp } from './taken-up.js';
 import type { TurnDeps } from './turn-deps.js';
 import { TurnModel } from './turn-model.js';
 import { Prompts } from './turn-prompts.js';
@@ -114,7 +117,10 @@ export class EngineTurn {
   }
 
   private async work(): Promise<void> {
-    await this.takeUp();
+    const handOut = (...of: Parameters<EngineTurn['handOut']>) => this.handOut(...of);
+    const { held, waits } = await takenUp(this.conversation, { record: this.record, gate: this.deps.gate, handOut });
+    if (waits !== null) return this.finish(waits);
+    this.held.push(...held);
     this.surroundings = await addSurroundings(this.conversation, this.deps.surroundings);
     const session = await this.prompts.begin(this.held.length > 0);
     if (session !== null) await this.emit({ type: 'engine_session', session });
@@ -123,18 +129,9 @@ export class EngineTurn {
     await this.finish(this.prompts.outcome(this.steps));
   }
 
-  /** What an earlier run has left: calls that had reached the program are not carried out again. */
-  private async takeUp(): Promise<void> {
-    const index = this.conversation.findLastIndex(({ role }) => role === 'assistant');
-    const message = this.conversation[index];
-    if (message === undefined) return;
-    for (const call of reachedIn(message)) {
-      await this.record.record(message, call, { result: { status: 'error', error: INTERRUPTED } });
-    }
-    await this.record.settled();
-    const isAnswer = message.invocations.length === 0 && index === this.conversation.length - 1;
-    if (isAnswer || message.invocations.some(({ result }) => result === null))
-      this.held.push(HeldStep.ofRecord(message));
+  private handOut(message: ConversationMessage, call: ToolInvocation): Promise<AgentOutcome | null> {
+    const emit = (event: AgentEvent) => this.emit(event);
+    return handedOut(message, call, { ...this.deps.carrying, record: this.record, emit });
   }
 
   /** A call without tools: a title, a summary of the program's own. */
@@ -198,12 +195,9 @@ export class EngineTurn {
     const next = step.next((call) => gate.holds(this.conversation, call));
     for (const { call, error } of next.refused) {
       await this.record.record(message, call, { result: { status: 'error', error } });
-      this.prompts.note(refusedWords(call));
+      this.prompts.note(withoutWords(call));
     }
-    if (next.ends !== null) {
-      await this.finish(await gate.outcome(message.id, next.ends));
-      return true;
-    }
+    if (next.ends !== null) return this.endWith(next.ends, step, request, reply);
     if (next.give === null) {
       this.forget(step);
       return next.refused.length > 0 && this.prompts.interrupts();
@@ -217,6 +211,20 @@ export class EngineTurn {
     if (step.isOver) this.forget(step);
     reply.send(this.deps.wire.say(request, next.give.said));
     return true;
+  }
+
+  private async endWith({ call, held }: Ending, step: HeldStep, request: WireRequest, reply: Reply): Promise<boolean> {
+    const { message } = step;
+    const hands = 'tasks' in held;
+    const outcome = hands
+      ? await this.handOut(message, call)
+      : await this.deps.gate.outcome(message.id, { call, held });
+    if (outcome !== null) await this.finish(outcome);
+    if (outcome !== null || this.over) return true;
+    // It has come to something at once: an error as a rule.
+    step.without(call);
+    this.prompts.note(withoutWords(call));
+    return this.give(step, request, reply);
   }
 
   private forget(step: HeldStep): void {
@@ -256,7 +264,7 @@ export class EngineTurn {
     this.over = true;
     await this.prompts.close();
     await this.record.closeAll(INTERRUPTED);
-    const waits = outcome.type === 'question' || outcome.type === 'approval' || waitsAfter(this.input, outcome);
+    const waits = ['question', 'approval', 'tasks'].includes(outcome.type) || waitsAfter(this.input, outcome);
     for (const { message, left } of waits ? [] : this.held) {
       for (const call of left)
         await this.record.record(message, call, { result: { status: 'error', error: NOT_STARTED } });

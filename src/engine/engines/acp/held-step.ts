@@ -6,10 +6,10 @@ import {
   textOf,
   type ToolInvocation,
 } from '../../models/conversation.js';
+import { ownTool } from '../../models/own-tool.js';
 import type { Said, WireCall } from '../wires/wire.js';
 import type { Ending, Held } from './gate.js';
 import type { Asked } from './model-calls.js';
-import { ownTool } from './own-tools.js';
 
 /** What becomes of a step at the door. */
 export interface Next {
@@ -71,8 +71,9 @@ export class HeldStep {
       if (held === null) return { refused, ends: null, give: { calls: [call], said: this.words([call]) } };
       if ('refused' in held) {
         refused.push({ call, error: held.refused });
-        this.drop(call);
+        this.without(call);
       } else if ('question' in held) question ??= { call, held };
+      // What stands behind it may build on what tasks come to, or on what a person has allowed.
       else return { ...nothing, ends: { call, held } };
     }
     return { ...nothing, ends: question };
@@ -81,7 +82,7 @@ export class HeldStep {
   /** They are on their way. */
   given(calls: readonly ToolInvocation[]): void {
     this.said = true;
-    for (const call of calls) this.drop(call);
+    for (const call of calls) this.without(call);
     const [last] = calls.slice(-1);
     if (last !== undefined) this.lastGiven = this.idOf(last);
   }
@@ -91,7 +92,8 @@ export class HeldStep {
     return this.wireCall(call).toolCallId;
   }
 
-  private drop(call: ToolInvocation): void {
+  /** A call that has its result, and does not go to the program. */
+  without(call: ToolInvocation): void {
     const index = this.waiting.indexOf(call);
     if (index >= 0) this.waiting.splice(index, 1);
   }

@@ -1,6 +1,7 @@
 // An agent program in the sandbox of a task, which speaks the Agent Client Protocol v1 (reference §30).
 import type { EngineConfig } from '../../../platform/config/engines.js';
 import { shellQuote } from '../../agent/tools/tool-text.js';
+import { OWN_SERVER } from '../../models/own-tool.js';
 import { ProgramLines } from '../../sandbox/program-lines.js';
 import { SandboxError, type SandboxSession } from '../../sandbox/sandbox.js';
 import { DOOR_URL, filledIn } from '../filled-in.js';
@@ -12,8 +13,6 @@ const MOST_UNHEARD = 20_000;
 const MOST_UNREAD = 1024 ** 2;
 const PROTOCOL = 1;
 const TITLE = 'A task';
-/** Under which the service offers its own tools. */
-export const OWN_SERVER = 'millwright';
 
 /** The program cannot go on. The message is for the operator. */
 export class ProgramError extends Error {
