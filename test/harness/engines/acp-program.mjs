@@ -4,6 +4,7 @@
 //   SILENT=1             its calls are told of, their output is not
 //   PERMISSIONS=1        it asks before each `shell`
 //   MCP=1                it offers the tools of the MCP servers of its session too
+//   STEERS=1             it takes more into a turn under way, and says so
 //   SIDE_CALL=1          it asks the model for a title first, without tools
 //   EXTRA_TOOL={…}       it offers that tool too, which it does not run
 //   LOAD=1               it can load sessions and not resume them
@@ -25,7 +26,7 @@ import { setImmediate } from 'node:timers';
 import { callTool, connect } from './acp-mcp.mjs';
 import { ask } from './acp-wires.mjs';
 
-const { LOAD, ONCE, SILENT, PERMISSIONS, MCP, SIDE_CALL } = process.env;
+const { LOAD, ONCE, SILENT, PERMISSIONS, MCP, SIDE_CALL, STEERS } = process.env;
 const FOLDER = join(homedir(), '.acp-program');
 const FAULT = faultOf(process.env);
 const TOOLS = [
@@ -94,6 +95,7 @@ const METHODS = {
         sessionCapabilities: LOAD === undefined ? { resume: {} } : {},
       },
       authMethods: [],
+      ...(STEERS === undefined ? {} : { _meta: { steering: { supported: true } } }),
     };
   },
   'session/new': async ({ cwd, mcpServers }) => {
@@ -116,6 +118,13 @@ const METHODS = {
     return {};
   },
   'session/prompt': ({ sessionId, prompt }) => turn(sessions.get(sessionId), prompt),
+  '_session/steering': ({ sessionId, prompt }) => {
+    if (STEERS === undefined) throw new Refused(-32601, 'There is no method _session/steering.');
+    const session = sessions.get(sessionId);
+    if (session?.steered === undefined || STEERS === 'never') return { outcome: 'promptRequired' };
+    if (STEERS !== 'forgets') session.steered.push(`Meanwhile: ${wordsOf(prompt)}`);
+    return { outcome: 'injected' };
+  },
 };
 
 async function known({ sessionId, cwd, mcpServers }) {
@@ -135,22 +144,28 @@ function serversOf(given = []) {
   return MCP === undefined ? [] : Promise.all(given.map(connect));
 }
 
+function wordsOf(prompt) {
+  return prompt.map((block) => block.text ?? `[${block.type} ${block.name ?? block.uri ?? ''}]`).join('\n');
+}
+
 async function turn(session, prompt) {
   if (session === undefined) throw new Refused(-32002, 'There is no such session.');
   await misbehave(session.id);
-  const text = prompt.map((block) => block.text ?? `[${block.type} ${block.name ?? block.uri ?? ''}]`).join('\n');
+  const text = wordsOf(prompt);
   // Calls that had no end when it was killed: it does not know what became of them.
   for (const { id } of session.open) session.messages.push({ role: 'tool', id, text: 'This call was interrupted.' });
   session.open = [];
   session.messages.push({ role: 'user', text });
   keep(session);
   session.abort = new AbortController();
+  session.steered = [];
   try {
     return { stopReason: await work(session) };
   } catch (error) {
     if (session.abort.signal.aborted) return { stopReason: 'cancelled' };
     throw error;
   } finally {
+    delete session.steered;
     for (const { id } of session.open) session.messages.push({ role: 'tool', id, text: 'This call was cancelled.' });
     session.open = [];
     keep(session);
@@ -180,13 +195,17 @@ async function work(session) {
   }
   const offered = [...TOOLS, ...session.servers.flatMap(({ tools }) => tools)];
   for (;;) {
+    for (const text of session.steered.splice(0)) session.messages.push({ role: 'user', text });
     const answer = await ask({ messages: session.messages, tools: offered, signal });
     const content = { type: 'text', text: answer.text };
     if (answer.text !== '') update(session.id, { sessionUpdate: 'agent_message_chunk', content });
-    session.messages.push({ role: 'assistant', text: answer.text, calls: answer.calls });
+    if (answer.text !== '' || answer.calls.length > 0) {
+      session.messages.push({ role: 'assistant', text: answer.text, calls: answer.calls });
+    }
     session.open = [...answer.calls];
     keep(session);
     if (answer.isCut) return 'max_tokens';
+    if (answer.calls.length === 0 && session.steered.length > 0) continue;
     if (answer.calls.length === 0) return 'end_turn';
     for (const call of answer.calls) await carryOut(session, call);
   }

@@ -6,7 +6,7 @@ import type { ToolRegistry } from '../../agent/tool-registry.js';
 import type { ConversationMessage, StoredPart, ToolInvocation, ToolResult } from '../../models/conversation.js';
 import { ownTool } from '../../models/own-tool.js';
 import type { Asked } from './own-tools.js';
-import type { CallUpdate } from './program.js';
+import type { CallUpdate } from './call-update.js';
 
 /** Nothing came of the call: the program has gone on without it. */
 const UNTOLD = 'The engine told no result of this call.';

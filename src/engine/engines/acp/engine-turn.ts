@@ -101,11 +101,8 @@ export class EngineTurn {
       await (request.tools.length === 0 ? this.aside(request, reply, headers) : this.step(request, reply, headers));
     } catch (error) {
       if (error instanceof ContextOverflowError) {
-        return reply.refuse(
-          400,
-          'context_length_exceeded',
-          'prompt is too long: it exceeds the context window of the model',
-        );
+        const message = 'prompt is too long: it exceeds the context window of the model';
+        return reply.refuse(400, 'context_length_exceeded', message);
       }
       this.broke(error);
     }
@@ -149,7 +146,9 @@ export class EngineTurn {
     // Who asks after the end is not answered.
     if (this.over) return;
     this.input.stopping.throwIfAborted();
-    if (this.prompts.interrupts()) return;
+    const before = await this.prompts.before(request, reply.closed);
+    if (before === 'again') reply.send(this.deps.wire.say(request, { calls: [] }));
+    if (before !== null) return;
     const told = new Set(request.results.map(({ toolCallId }) => toolCallId));
     const held = this.held.find((one) => one.isFor(told));
     if (held !== undefined && (await this.letThrough(held, request, reply))) return;
