@@ -11,6 +11,7 @@ export { checksPanel } from './checks-panel.ts';
 export { commands } from './commands.ts';
 export { common } from './common.ts';
 export { cron } from './cron.ts';
+export { engines } from './engines.ts';
 export { environmentField } from './environment-field.ts';
 export { environments } from './environments.ts';
 export { evaluations } from './evaluations.ts';

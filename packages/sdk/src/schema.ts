@@ -2885,6 +2885,7 @@ export interface components {
          *         "text"
          *       ],
          *       "contextWindow": null,
+         *       "engine": null,
          *       "status": "available"
          *     }
          */
@@ -2896,6 +2897,8 @@ export interface components {
             defaultEffort: components["schemas"]["Effort"] | null;
             description: string;
             efforts: components["schemas"]["Effort"][];
+            /** @description The agent program that drives its tasks, by the name that the operator gave it; null: the built-in loop. */
+            engine: string | null;
             id: string;
             input: ("text" | "image" | "file")[];
             name: string;

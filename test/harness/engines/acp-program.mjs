@@ -3,10 +3,11 @@
 //
 //   SILENT=1             its calls are told of, their output is not
 //   PERMISSIONS=1        it asks before each `shell`
-//   MCP=1                it offers the tools of the MCP servers of its session too
+//   MCP=1                it offers the tools of the MCP servers of its session too, as `mcp__server__tool`; with MCP=plain as `server_tool`
 //   STEERS=1             it takes more into a turn under way, and says so
 //   SIDE_CALL=1          it asks the model for a title first, without tools
 //   EXTRA_TOOL={…}       it offers that tool too, which it does not run
+//   ANSWERS={…}          a call of one of these ids comes to that, {text, failed}, whatever it asks for
 //   LOAD=1               it can load sessions and not resume them
 //   ONCE=1               the fault happens once: a file in its home says that it has been
 //   FAULT=hang           a prompt is never answered, and nothing is said
@@ -29,6 +30,7 @@ import { ask } from './acp-wires.mjs';
 const { LOAD, ONCE, SILENT, PERMISSIONS, MCP, SIDE_CALL, STEERS } = process.env;
 const FOLDER = join(homedir(), '.acp-program');
 const FAULT = faultOf(process.env);
+const ANSWERS = JSON.parse(process.env.ANSWERS ?? '{}');
 const TOOLS = [
   {
     name: 'shell',
@@ -246,7 +248,8 @@ async function mayRun(sessionId, toolCall) {
   return outcome.optionId === 'yes';
 }
 
-async function outcomeOf(session, { name }, input) {
+async function outcomeOf(session, { id, name }, input) {
+  if (id in ANSWERS) return ANSWERS[id];
   const server = session.servers.find(({ tools }) => tools.some((tool) => tool.name === name));
   try {
     if (server !== undefined) return await callTool(server, name, input, session.abort.signal);

@@ -43,6 +43,9 @@ const WIRES = {
       if (type === 'response.output_item.done' && item.type === 'function_call') {
         answer.calls.push({ id: item.call_id, name: item.name, input: item.arguments });
       }
+      if (type === 'response.output_item.done' && item.type === 'custom_tool_call') {
+        answer.calls.push({ id: item.call_id, name: item.name, input: JSON.stringify({ input: item.input }) });
+      }
       if (response?.incomplete_details?.reason === 'max_output_tokens') answer.isCut = true;
       if (/^response\.(completed|incomplete)$/.test(type)) answer.isOver = true;
     },
