@@ -60,8 +60,7 @@ def test_a_cancellation_ends_the_following_and_not_the_task(run: Run) -> None:
         with pytest.raises(asyncio.CancelledError):
             await following
         with pytest.raises(TimeoutError):
-            async with asyncio.timeout(0.2):
-                await client.tasks.wait(id)
+            await asyncio.wait_for(client.tasks.wait(id), 0.2)
         status = (await client.tasks.get(id))["status"]
         await client.tasks.cancel(id)
         return status
