@@ -1,12 +1,13 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import os
 import socket
+import ssl
 from pathlib import Path
 from typing import Any, Callable, Iterator
 
+import httpx
 import pytest
 
 from both import Waiting
@@ -14,15 +15,11 @@ from millwright import AsyncMillwright, Millwright
 from millwright._follow import TIMES
 from servers import Scripted, scripted
 
+# Made once: httpx reads all certificates for each client.
+SSL = ssl.create_default_context()
 FIXTURES = Path(__file__).parents[3] / "test" / "fixtures"
 
 NewClient = Callable[..., Any]
-
-
-@pytest.fixture
-def fixtures() -> Callable[[str], Any]:
-    """Shared with the tests of the SDK."""
-    return lambda name: json.loads((FIXTURES / name).read_text("utf-8"))
 
 
 @pytest.fixture(scope="session")
@@ -41,7 +38,7 @@ def new_client(request: pytest.FixtureRequest) -> Iterator[NewClient]:
     if request.param == "blocking":
 
         def blocking(**options: Any) -> Any:
-            made.append(Millwright(**options))
+            made.append(Millwright(http=httpx.Client(verify=SSL), **options))
             return made[-1]
 
         yield blocking
@@ -51,7 +48,7 @@ def new_client(request: pytest.FixtureRequest) -> Iterator[NewClient]:
     with asyncio.Runner() as runner:
 
         def awaited(**options: Any) -> Any:
-            made.append(Waiting(runner, AsyncMillwright(**options)))
+            made.append(Waiting(runner, AsyncMillwright(http=httpx.AsyncClient(verify=SSL), **options)))
             return made[-1]
 
         yield awaited

@@ -11,24 +11,21 @@ def fold(events: Iterable[TaskEvent]) -> list[Message]:
     The messages that events amount to, as `GET …/messages` lists them: the last form of each, in the order of `createdAt`, then of
     its first event (reference §17).
     """
-    # Each with the number of its first event.
-    folded: dict[str, tuple[Message, int]] = {}
+    # In the order of their first events.
+    folded: dict[str, Message] = {}
     for event in events:
         if event["type"] == "message.created" or event["type"] == "message.completed":
             message = event["data"]["message"]
-            first = folded[message["id"]][1] if message["id"] in folded else event["seq"]
-            folded[message["id"]] = (message, first)
+            folded[message["id"]] = message
         elif event["type"] == "message.withdrawn":
             folded.pop(event["data"]["messageId"], None)
         elif event["type"] == "tool.completed":
             known = folded.get(event["data"]["messageId"])
             # The first event of its message may have been hidden.
             if known is not None:
-                message, first = known
-                parts = _with_result(message["parts"], event["data"]["parts"])
-                folded[message["id"]] = (cast(Message, {**message, "parts": parts}), first)
-    in_order = sorted(folded.values(), key=lambda one: (one[0]["createdAt"], one[1]))
-    return [message for message, _ in in_order]
+                parts = _with_result(known["parts"], event["data"]["parts"])
+                folded[known["id"]] = cast(Message, {**known, "parts": parts})
+    return sorted(folded.values(), key=lambda message: message["createdAt"])
 
 
 def _with_result(parts: list[MessagePart], news: list[MessagePart]) -> list[MessagePart]:
