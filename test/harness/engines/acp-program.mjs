@@ -5,7 +5,8 @@
 //   PERMISSIONS=1        it asks before each `shell`
 //   MCP=1                it offers the tools of the MCP servers of its session too, as `mcp__server__tool`; with MCP=plain as `server_tool`
 //   STEERS=1             it takes more into a turn under way, and says so
-//   SIDE_CALL=1          it asks the model for a title first, without tools
+//   SIDE_CALL=1          it asks the model for a title first, without tools; `last`: when all else is done
+//   SIDE_THREAD=1        another thread of it asks the model when all else is done, with tools
 //   EXTRA_TOOL={…}       it offers that tool too, which it does not run
 //   ANSWERS={…}          a call of one of these ids comes to that, {text, failed}, whatever it asks for
 //   LOAD=1               it can load sessions and not resume them
@@ -25,9 +26,10 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setImmediate } from 'node:timers';
 import { callTool, connect } from './acp-mcp.mjs';
+import { inputOf, wordsOf } from './acp-texts.mjs';
 import { ask } from './acp-wires.mjs';
 
-const { LOAD, ONCE, SILENT, PERMISSIONS, MCP, SIDE_CALL, STEERS } = process.env;
+const { LOAD, ONCE, SILENT, PERMISSIONS, MCP, SIDE_CALL, SIDE_THREAD, STEERS } = process.env;
 const FOLDER = join(homedir(), '.acp-program');
 const FAULT = faultOf(process.env);
 const ANSWERS = JSON.parse(process.env.ANSWERS ?? '{}');
@@ -146,10 +148,6 @@ function serversOf(given = []) {
   return MCP === undefined ? [] : Promise.all(given.map(connect));
 }
 
-function wordsOf(prompt) {
-  return prompt.map((block) => block.text ?? `[${block.type} ${block.name ?? block.uri ?? ''}]`).join('\n');
-}
-
 async function turn(session, prompt) {
   if (session === undefined) throw new Refused(-32002, 'There is no such session.');
   await misbehave(session.id);
@@ -192,13 +190,12 @@ async function misbehave(sessionId) {
 
 async function work(session) {
   const { signal } = session.abort;
-  if (SIDE_CALL !== undefined) {
-    await ask({ messages: [{ role: 'user', text: 'Write a title.' }], tools: [], signal });
-  }
+  const forTitle = { messages: [{ role: 'user', text: 'Write a title.' }], signal };
+  if (SIDE_CALL === '1') await ask({ ...forTitle, tools: [] });
   const offered = [...TOOLS, ...session.servers.flatMap(({ tools }) => tools)];
   for (;;) {
     for (const text of session.steered.splice(0)) session.messages.push({ role: 'user', text });
-    const answer = await ask({ messages: session.messages, tools: offered, signal });
+    const answer = await ask({ messages: session.messages, tools: offered, signal, thread: session.id });
     const content = { type: 'text', text: answer.text };
     if (answer.text !== '') update(session.id, { sessionUpdate: 'agent_message_chunk', content });
     if (answer.text !== '' || answer.calls.length > 0) {
@@ -208,8 +205,13 @@ async function work(session) {
     keep(session);
     if (answer.isCut) return 'max_tokens';
     if (answer.calls.length === 0 && session.steered.length > 0) continue;
-    if (answer.calls.length === 0) return 'end_turn';
-    for (const call of answer.calls) await carryOut(session, call);
+    if (answer.calls.length > 0) {
+      for (const call of answer.calls) await carryOut(session, call);
+      continue;
+    }
+    if (SIDE_CALL === 'last') await ask({ ...forTitle, tools: [] });
+    if (SIDE_THREAD !== undefined) await ask({ ...forTitle, tools: offered, thread: randomUUID() });
+    return 'end_turn';
   }
 }
 
@@ -229,14 +231,6 @@ async function carryOut(session, call) {
   const told = SILENT === undefined ? { content: [{ type: 'content', content: { type: 'text', text } }] } : {};
   const status = failed ? 'failed' : 'completed';
   update(session.id, { sessionUpdate: 'tool_call_update', toolCallId, status, ...told });
-}
-
-function inputOf({ input }) {
-  try {
-    return JSON.parse(input);
-  } catch {
-    return {};
-  }
 }
 
 async function mayRun(sessionId, toolCall) {

@@ -27,14 +27,13 @@ import type { Asked } from './model-calls.js';
 import { ProgramError } from './program.js';
 import { withoutWords } from './prompts.js';
 import { takenUp } from './taken-up.js';
+import { watchClock } from './turn-clock.js';
 import type { TurnDeps } from './turn-deps.js';
 import { TurnModel } from './turn-model.js';
 import { Prompts } from './turn-prompts.js';
 
 type Steps = AsyncGenerator<AgentEvent, AgentOutcome, AgentFeedback>;
 
-/** Milliseconds that a timer can wait. */
-const LONGEST_MS = 2 ** 31 - 1;
 /** Not given to the program, because the turn is over. */
 const NOT_STARTED = 'Not started, because the turn has ended.';
 
@@ -52,7 +51,6 @@ export class EngineTurn {
   /** What stands in the next step beside what the model says. */
   private readonly also: StoredPart[] = [];
   private over = false;
-  private clock: NodeJS.Timeout | undefined;
   private steps = 0;
 
   constructor(
@@ -82,13 +80,13 @@ export class EngineTurn {
     input.stopping.throwIfAborted();
     const stop = () => this.stopWhenIdle();
     input.stopping.addEventListener('abort', stop);
-    this.watchClock();
+    const unwatch = watchClock(this.deps.limits, (outcome) => this.end(outcome));
     this.work().catch((error: unknown) => this.broke(error));
     try {
       return yield* this.pump.events(input.signal);
     } finally {
       this.over = true;
-      clearTimeout(this.clock);
+      unwatch();
       input.stopping.removeEventListener('abort', stop);
       await this.prompts.close();
     }
@@ -114,8 +112,8 @@ export class EngineTurn {
   }
 
   private async work(): Promise<void> {
-    const handOut = (...of: Parameters<EngineTurn['handOut']>) => this.handOut(...of);
-    const { held, waits } = await takenUp(this.conversation, { record: this.record, gate: this.deps.gate, handOut });
+    const { record, handOut } = this;
+    const { held, waits } = await takenUp(this.conversation, { record, gate: this.deps.gate, handOut });
     if (waits !== null) return this.finish(waits);
     this.held.push(...held);
     this.surroundings = await addSurroundings(this.conversation, this.deps.surroundings);
@@ -126,10 +124,8 @@ export class EngineTurn {
     await this.finish(this.prompts.outcome(this.steps));
   }
 
-  private handOut(message: ConversationMessage, call: ToolInvocation): Promise<AgentOutcome | null> {
-    const emit = (event: AgentEvent) => this.emit(event);
-    return handedOut(message, call, { ...this.deps.carrying, record: this.record, emit });
-  }
+  private readonly handOut = (message: ConversationMessage, call: ToolInvocation): Promise<AgentOutcome | null> =>
+    handedOut(message, call, { ...this.deps.carrying, record: this.record, emit: (event) => this.emit(event) });
 
   /** A call without tools: a title, a summary of the program's own. */
   private async aside(request: WireRequest, reply: Reply, headers: IncomingHttpHeaders): Promise<void> {
@@ -146,16 +142,19 @@ export class EngineTurn {
     // Who asks after the end is not answered.
     if (this.over) return;
     this.input.stopping.throwIfAborted();
-    const before = await this.prompts.before(request, reply.closed);
+    const side = this.prompts.isSide(headers);
+    const before = side ? null : await this.prompts.before(request, reply.closed);
     if (before === 'again') reply.send(this.deps.wire.say(request, { calls: [] }));
     if (before !== null) return;
     const told = new Set(request.results.map(({ toolCallId }) => toolCallId));
-    const held = this.held.find((one) => one.isFor(told));
+    const held = this.held.find((one) => one.isFor(told, side));
     if (held !== undefined && (await this.letThrough(held, request, reply))) return;
     const refused = this.model.refusal();
     if (refused !== null) return this.finish(refused);
     const live = new LiveAnswer(this.input.passOn);
-    await this.recordStep(await this.model.ask(request, reply, headers, live), live, request, reply);
+    const asked = await this.model.ask(request, reply, headers, live);
+    if (side) this.prompts.sides.add(live.messageId);
+    await this.recordStep(asked, live, request, reply);
   }
 
   private async recordStep(asked: Asked, live: LiveAnswer, request: WireRequest, reply: Reply): Promise<void> {
@@ -169,7 +168,7 @@ export class EngineTurn {
     });
     const message: ConversationMessage = { id: live.messageId, role: 'assistant', parts, invocations };
     this.conversation.push(message);
-    this.steps++;
+    if (!this.prompts.sides.has(message.id)) this.steps++;
     const all = this.model.withBeside(usage);
     const { surroundings } = this;
     this.surroundings = null;
@@ -233,28 +232,30 @@ export class EngineTurn {
   private resulted(last: boolean): void {
     this.prompts.heard();
     const over = last ? (circling(this.conversation)?.over ?? null) : null;
-    if (over !== null) void this.finish(noProgress(over)).catch((error: unknown) => this.broke(error));
+    if (over !== null) this.end(noProgress(over));
     this.stopWhenIdle();
   }
 
   private stopWhenIdle(): void {
-    if (this.input.stopping.aborted && this.record.open === 0) this.pump.fail(this.input.stopping.reason);
+    if (!this.input.stopping.aborted || this.record.open > 0) return;
+    void this.tellRest()
+      .catch(() => undefined)
+      .then(() => this.pump.fail(this.input.stopping.reason));
   }
 
-  /** The time of the turn ends it also while nothing else happens. */
-  private watchClock(): void {
-    const left = this.deps.limits.secondsLeft();
-    if (left === null) return;
-    const outcome = this.deps.limits.exceeded();
-    if (left > 0 || outcome === null) {
-      this.clock = setTimeout(() => this.watchClock(), Math.min(left * 1000 + 5, LONGEST_MS));
-    } else void this.finish(outcome).catch((error: unknown) => this.broke(error));
+  private async tellRest(): Promise<void> {
+    const usage = this.model.rest();
+    if (usage !== null) await this.emit({ type: 'spent', usage });
   }
 
   private programFailed(error: Error): void {
     if (this.over) return;
     this.deps.report(error);
-    void this.finish(engineFailed()).catch((one: unknown) => this.broke(one));
+    this.end(engineFailed());
+  }
+
+  private end(outcome: AgentOutcome): void {
+    void this.finish(outcome).catch((error: unknown) => this.broke(error));
   }
 
   /** Ends the program, and then the run. What comes first counts. */
@@ -269,6 +270,7 @@ export class EngineTurn {
         await this.record.record(message, call, { result: { status: 'error', error: NOT_STARTED } });
     }
     await this.record.settled();
+    await this.tellRest();
     this.pump.finish(outcome);
   }
 

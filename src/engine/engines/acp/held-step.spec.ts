@@ -29,6 +29,7 @@ describe('A step on its way to a program (reference §30)', () => {
     step.given([a]);
     expect(step.isFor(new Set())).toBe(false);
     expect(step.isFor(new Set(['a']))).toBe(true);
+    expect(HeldStep.ofRecord(message(b)).isFor(new Set(), true)).toBe(false);
     expect(step.next(holds).ends).toEqual({ call: b, held: approval });
     expect(step.left).toEqual([b]);
     expect(step.next(() => null).give?.said).toEqual({ calls: [expect.objectContaining({ toolCallId: 'b' })] });

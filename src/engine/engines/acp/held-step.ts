@@ -51,9 +51,13 @@ export class HeldStep {
     return this.said && this.waiting.length === 0;
   }
 
-  /** Whether it is the next that this program's request is answered with. @param told ids of the calls whose results the request tells. */
-  isFor(told: ReadonlySet<string>): boolean {
-    return this.lastGiven === null || told.has(this.lastGiven);
+  /**
+   * Whether it is the next that this program's request is answered with.
+   * @param told ids of the calls whose results the request tells.
+   * @param side the request is of a thread beside that of the session.
+   */
+  isFor(told: ReadonlySet<string>, side = false): boolean {
+    return this.lastGiven === null ? !side : told.has(this.lastGiven);
   }
 
   /** @param holds what stands between a call and the program; null: nothing. */

@@ -51,7 +51,7 @@ export class AcpProgram {
   steers = false;
   /** As it says; `unknown` when it does not. */
   version = 'unknown';
-  private sessionId = '';
+  sessionId = '';
   private closing = false;
   private isReady = false;
 

@@ -1,3 +1,4 @@
+import type { IncomingHttpHeaders } from 'node:http';
 import { untilAborted } from '../../agent/abort.js';
 import type { AgentInput, AgentOutcome } from '../../agent/agent-engine.js';
 import type { EngineSession } from '../../agent/engine-session.js';
@@ -38,6 +39,8 @@ export class Prompts {
   private readonly notes: string[] = [];
   /** What the program has taken into its turn: its model is told when it next asks. */
   private taken: { words: string; notes: number; messages: number } | null = null;
+  /** Messages of threads that the program leads beside that of its session: none is the answer of the turn. */
+  readonly sides = new Set<string>();
   private reason = '';
   private output: string | undefined;
   private unfit = false;
@@ -101,7 +104,7 @@ export class Prompts {
     const { outputSchema = null } = this.input;
     const stopped = stoppedFor(this.reason);
     if (stopped !== null) return stopped;
-    const last = this.conversation.findLast(({ role }) => role === 'assistant');
+    const last = this.conversation.findLast(({ id, role }) => role === 'assistant' && !this.sides.has(id));
     if (last === undefined || (steps === 0 && this.conversation.at(-1) !== last)) {
       this.deps.report(
         new ProgramError(`The engine ${this.deps.engine.name} ended its turn without an answer of its model.`),
@@ -114,6 +117,11 @@ export class Prompts {
       text: textOf(last.parts),
       ...(this.output === undefined ? {} : { output: this.output }),
     };
+  }
+
+  /** Whether another thread of the program asks than that of its session. Codex alone names them. */
+  isSide({ 'thread-id': thread }: IncomingHttpHeaders): boolean {
+    return typeof thread === 'string' && this.program !== null && thread !== this.program.sessionId;
   }
 
   /** Messages of people, which the program is told at its next model call. */
@@ -177,7 +185,7 @@ export class Prompts {
     const { words, blocks } = await this.toTell(notes, messages);
     if (words !== '') return blocks(this.withSchema(words));
     const { outputSchema = null, workspaceId } = this.input;
-    const last = this.conversation.findLast(({ role }) => role === 'assistant');
+    const last = this.conversation.findLast(({ id, role }) => role === 'assistant' && !this.sides.has(id));
     if (outputSchema === null || last === undefined || this.reason !== 'end_turn') return null;
     const checked = await outputOf(outputSchema, textOf(last.parts), workspaceId);
     if ('output' in checked) this.output = checked.output;
