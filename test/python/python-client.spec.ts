@@ -31,7 +31,8 @@ describe('The Python client (reference §19)', () => {
       SECRET_KEY: 'a secret of the tests, at least 32 bytes long',
       WEBHOOK_NETWORKS: '127.0.0.1/32',
     };
-    service = await ServiceProcess.start(own);
+    service = await ServiceProcess.spawn(own);
+    await service.ready(200_000);
     const path = process.env['PATH'] ?? '';
     const words = ['key', 'create', '--workspace', 'default', '--user', 'owner@localhost', '--json'];
     const { stdout } = await run(process.execPath, [join(ROOT, 'dist/cli.js'), ...words], { env: { PATH: path, ...own } }); // prettier-ignore
@@ -68,7 +69,7 @@ describe('The Python client (reference §19)', () => {
   it('does in both of its forms what its tests say', async () => {
     const { code, out } = await python(['-m', 'pytest', '-q', '--no-header', '--tb=short']);
     expect([code, out]).toEqual([0, expect.stringMatching(/^\d{3,} passed in/m)]);
-  });
+  }, 900_000);
 
   it('has types that mypy finds nothing wrong with, and its examples keep them', async () => {
     const cache = ['--cache-dir', join(folder.path, 'mypy')];
