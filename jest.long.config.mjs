@@ -39,5 +39,6 @@ export default {
     'fuzz',
     'console',
     'machines',
+    'payment',
   ].map(suite),
 };
