@@ -114,6 +114,15 @@ describe('Payment by Stripe (reference §14)', () => {
       expect(stripe.log.length).toBe(before);
     });
 
+    it('are acts on record, without what was ordered', async () => {
+      await checkout({ topUp: '10.00' });
+      await member.client.post('/v1/billing/portal', {});
+      const acts = await service.db.query('SELECT action, outcome FROM audit_log WHERE workspace_id = $1 ORDER BY id', [
+        member.workspace.id,
+      ]);
+      expect(acts).toEqual(['billing.checkout', 'billing.portal'].map((action) => ({ action, outcome: 'done' })));
+    });
+
     it('lead who has a subscription to where it is changed', async () => {
       await subscribed();
       const { body } = await checkout({ plan: 'paid' });
