@@ -40,5 +40,6 @@ export default {
     'console',
     'machines',
     'python',
+    'payment',
   ].map(suite),
 };

@@ -50,6 +50,7 @@ import { McpModule } from './surfaces/mcp/mcp.module.js';
 import { ConsoleModule } from './surfaces/console/console.module.js';
 import { PersonalNoticesModule } from './resources/personal-notices/personal-notices.module.js';
 import { SkillsModule } from './resources/skills/skills.module.js';
+import { StripeModule } from './resources/billing/stripe/stripe.module.js';
 import { SnapshotsModule } from './resources/snapshots/snapshots.module.js';
 import { WebhooksModule } from './resources/webhooks/webhooks.module.js';
 import { DeliveriesModule } from './work/deliveries/deliveries.module.js';
@@ -92,6 +93,7 @@ export function composeApp(env: Env, extensions: ExtensionSet): { imports: Modul
     TaskAccessModule,
     AutomationsModule,
     BillingModule,
+    ...StripeModule.with(env),
     IntegrationsModule,
     RepositoryListModule,
     SnapshotsModule,

@@ -56,6 +56,10 @@ import { WebhookDelivery } from '../resources/webhooks/webhook-delivery.entity.j
 import { NoticeSettings } from '../resources/personal-notices/notice-settings.entity.js';
 import { PersonalNotice } from '../resources/personal-notices/personal-notice.entity.js';
 import { PushSubscription } from '../resources/personal-notices/push-subscription.entity.js';
+import { MeterReport } from '../resources/billing/stripe/meter-report.entity.js';
+import { Payment } from '../resources/billing/stripe/payment.entity.js';
+import { PaymentContact } from '../resources/billing/stripe/payment-contact.entity.js';
+import { PaymentCustomer } from '../resources/billing/stripe/payment-customer.entity.js';
 import { Webhook } from '../resources/webhooks/webhook.entity.js';
 import { Worker } from '../work/machines/worker.entity.js';
 import { WorkspaceClaim } from '../work/runs/workspace-claim.entity.js';
@@ -115,6 +119,10 @@ export const ENTITIES = [
   UsageDay,
   UsageSum,
   UsageClosed,
+  PaymentCustomer,
+  Payment,
+  PaymentContact,
+  MeterReport,
   Webhook,
   WebhookDelivery,
   RepositoryConnection,

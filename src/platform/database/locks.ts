@@ -42,6 +42,12 @@ export const LOCKS = {
   usageDays: 7_163_025,
   /** The first half of a lock's name, the second is the workspace: who adds up its days, and late entries. */
   usageSums: 7_163_008,
+  /** The chore that compares what workspaces have paid with the payment provider. */
+  payments: 7_163_031,
+  /** The chore that ends plans whose payment is late for too long. */
+  latePayments: 7_163_032,
+  /** The chore that reports costs to the payment provider. */
+  meterReports: 7_163_033,
   /** The chore that keeps the months of the audit log. */
   auditKeeping: 7_163_022,
 } as const;
