@@ -39,5 +39,6 @@ export default {
     'fuzz',
     'console',
     'machines',
+    'sign-in',
   ].map(suite),
 };

@@ -73,6 +73,8 @@ import { McpServers1798247500089 } from './0089-mcp-servers.js';
 import { McpOffers1798247600090 } from './0090-mcp-offers.js';
 import { ToolsOfApprovals1798247700091 } from './0091-tools-of-approvals.js';
 import { EngineSessions1798334100092 } from './0092-engine-sessions.js';
+import { SignIn1798334200093 } from './0093-sign-in.js';
+import { DeviceCodes1798334300094 } from './0094-device-codes.js';
 
 /**
  * In the order of their timestamps, as they run. A new one is added at the end; none is ever changed. A function of the database is taken from its
@@ -152,6 +154,8 @@ export const MIGRATIONS = [
   McpOffers1798247600090,
   ToolsOfApprovals1798247700091,
   EngineSessions1798334100092,
+  SignIn1798334200093,
+  DeviceCodes1798334300094,
 ];
 
 /** The histories of a process, in the order in which they run: the service's own, then those of its extensions. */

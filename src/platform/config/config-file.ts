@@ -7,6 +7,7 @@ import { hostsFitNetwork, networkShape } from './network.js';
 import { mergedPlans, type PlanConfig, plansSchema } from './plans.js';
 import { networksSchema, repositoriesSchema, repositoryFilesSchema } from './repositories.js';
 import { type FurtherPolicies, mergedRates, type Plan, type RateLimits, rateLimitsSchema } from './rate-limits.js';
+import { signInSchema } from './sign-in.js';
 import { webSchema } from './web.js';
 
 const effort = z.enum(['low', 'medium', 'high']);
@@ -149,6 +150,7 @@ export function configFileSchema({ policies, sections }: FurtherConfig = { polic
     web: webSchema.optional(),
     mcpServers: mcpServersSchema.optional(),
     engines: enginesSchema.optional(),
+    signIn: signInSchema.optional(),
     extensions: sectionsSchema(sections),
   });
   return schema.superRefine((file, context) => {

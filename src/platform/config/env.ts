@@ -138,6 +138,8 @@ export class Env {
     readonly repositoryTokens: ReadonlyMap<string, string> = new Map(),
     /** Values of `${NAME}` in `mcpServers`, where tasks run. */
     readonly mcpValues: ReadonlyMap<string, string> = new Map(),
+    /** The value of `clientSecretEnv` of `signIn`, where the console is; null without. */
+    readonly signInSecret: string | null = null,
   ) {}
 
   get test(): boolean {
@@ -205,7 +207,15 @@ export function readEnv(source: Record<string, string | undefined> = process.env
   const runsWork = variables.ROLE !== 'api';
   const needed = runsWork ? mcpVariables(file.mcpServers) : [];
   const mcpValues = valuesOf(needed, 'a value', 'CONFIG_FILE has it in mcpServers', source);
-  const env = new Env(variables, file, modelKeys, repositoryTokens, mcpValues);
+  // Only where people sign in.
+  const signsIn = variables.ROLE !== 'worker' && variables.CONSOLE === 'on';
+  const [signInSecret = null] = named(
+    'clientSecretEnv',
+    'the secret of the client',
+    signsIn && file.signIn ? [file.signIn] : [],
+    source,
+  ).values();
+  const env = new Env(variables, file, modelKeys, repositoryTokens, mcpValues, signInSecret);
   if (runsWork) {
     const wrong = wrongServer(file.mcpServers, mcpValues);
     if (wrong !== null) throw new ConfigurationError(`CONFIG_FILE, ${wrong}.`);

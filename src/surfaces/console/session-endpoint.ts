@@ -15,6 +15,8 @@ import { notesOf } from '../../platform/http/request-notes.js';
 import { RequestSlots } from '../../platform/http/request-slots.js';
 import { readBody } from '../../platform/http/read-body.js';
 
+import { SignInEndpoint } from './sign-in-endpoint.js';
+
 const BODY = { most: 4096, inWords: '4 KiB' };
 
 /** `/console/session`: people log in to the console and out of it (reference §20). */
@@ -26,6 +28,7 @@ export class SessionEndpoint {
     private readonly cookies: SessionCookies,
     private readonly limiter: RateLimiter,
     private readonly turns: RequestSlots,
+    private readonly signIn: SignInEndpoint,
   ) {}
 
   /** `{key}` or `{code}`: 204 with the cookie. Throws 400, 401, 403, 413, 415, 429. */
@@ -47,12 +50,14 @@ export class SessionEndpoint {
     done(res);
   }
 
-  /** 204, whether there was a session or not. Throws 403. */
+  /** 204, whether there was a session or not; of a person whom a provider has signed in 200 with the address that ends its own session. Throws 403. */
   async logOut(req: Request, res: Response): Promise<void> {
     requireOwnPage(req);
-    await this.sessions.end(req);
+    const idToken = await this.sessions.end(req);
     this.cookies.clear(req, res);
-    done(res);
+    const logoutUrl = idToken === null ? null : await this.signIn.logoutAddress(req, idToken);
+    if (logoutUrl === null) done(res);
+    else res.setHeader('Cache-Control', 'no-store').status(200).json({ logoutUrl });
   }
 
   private async begin(req: Request, res: Response, key: unknown, code: unknown): Promise<Begun> {
