@@ -2,6 +2,7 @@
 import { Module } from '@nestjs/common';
 import { AuthModule } from '../auth/auth.module.js';
 import { SignInAccounts } from './accounts.service.js';
+import { DeviceCodes } from './device-codes.js';
 import { RuledMemberships } from './ruled-memberships.js';
 import { SignInAttempts } from './sign-in-attempts.js';
 import { SignInProviderModule } from './sign-in-provider.module.js';
@@ -9,7 +10,7 @@ import { SignInService } from './sign-in.service.js';
 
 @Module({
   imports: [AuthModule, SignInProviderModule],
-  providers: [RuledMemberships, SignInAccounts, SignInAttempts, SignInService],
-  exports: [SignInProviderModule, SignInService],
+  providers: [DeviceCodes, RuledMemberships, SignInAccounts, SignInAttempts, SignInService],
+  exports: [DeviceCodes, SignInProviderModule, SignInService],
 })
 export class SignInModule {}

@@ -5,6 +5,7 @@ import { SignInProvider } from '../../access/sign-in/sign-in-provider.js';
 import { EndpointExplorer } from '../../platform/http/endpoint-explorer.js';
 import { nothingHere } from '../../platform/http/not-found.js';
 import { ConsoleFiles } from './console-files.js';
+import { DEVICE, DEVICE_CODE, DEVICE_TOKEN, DeviceEndpoint } from './device-endpoint.js';
 import { SessionEndpoint } from './session-endpoint.js';
 import { CALLBACK, SIGN_IN, SignInEndpoint } from './sign-in-endpoint.js';
 
@@ -35,11 +36,15 @@ export class Console implements OnModuleInit {
     private readonly sessions: SessionEndpoint,
     private readonly provider: SignInProvider,
     private readonly signIn: SignInEndpoint,
+    private readonly devices: DeviceEndpoint,
   ) {}
 
   onModuleInit(): void {
     if (this.provider.config !== null) {
       this.special.set(SIGN_IN, { GET: (req, res) => this.signIn.begin(req, res) });
+      this.special.set(DEVICE, { GET: this.file, POST: (req, res) => this.devices.begin(req, res) });
+      this.special.set(DEVICE_TOKEN, { POST: (req, res) => this.devices.take(req, res) });
+      this.special.set(DEVICE_CODE, { POST: (req, res) => this.devices.answer(req, res) });
       this.special.set(CALLBACK, { GET: (req, res) => this.signIn.finish(req, res) });
     }
     this.endpoints.answersBeside((path) => isFile(path) && !this.special.has(path), ['GET']);
