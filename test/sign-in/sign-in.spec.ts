@@ -256,7 +256,7 @@ describe('Sign-in by a provider (reference §31)', () => {
         [acme, user.id, email],
       );
       await enters();
-      const make = () => traveller.go('/v1/keys', { method: 'POST', json: { name: 'n', scopes: [] } });
+      const make = () => traveller.go('/v1/keys', { method: 'POST', json: { name: 'n', scopes: ['tasks:read'] } });
       expect([(await make()).status, (await make()).status]).toEqual([201, 409]);
       await enters();
     });
@@ -344,7 +344,7 @@ describe('signIn of CONFIG_FILE', () => {
       const traveller = new Traveller(service);
       const answer = await traveller.signIn();
       expect(answer.headers.getSetCookie().join()).toContain('Max-Age=7200');
-      const made = await traveller.go('/v1/keys', { method: 'POST', json: { name: 'k', scopes: [] } });
+      const made = await traveller.go('/v1/keys', { method: 'POST', json: { name: 'k', scopes: ['tasks:read'] } });
       expect([made.status, ((await made.json()) as { error: { code: string } }).error.code]).toEqual([403, 'role_not_allowed']);
       const member = await makeMember(service, { role: 'owner' });
       await expect(member.client.post(`/v1/keys/${member.key.id}/rotate`, {})).resolves.toMatchObject({ status: 403 });
