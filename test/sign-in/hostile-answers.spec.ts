@@ -225,6 +225,10 @@ const LIES: Record<string, Lie> = {
   'a second person with that address in capitals': says({ email: 'BOB@ACME.example' }, 'address_taken'),
   'somebody whom no rule lets in': says({ groups: ['sales'] }, 'no_workspace'),
   'somebody whose group only begins like one that is let in': says({ groups: ['eng2', 'en', 'ENG'] }, 'no_workspace'),
+  'groups that the token leaves out, because there are too many': {
+    reason: 'invalid',
+    provider: (it) => (it.claims = { ...ADA, groups: undefined, _claim_names: { groups: 'src1' } }),
+  },
   'groups in one text, of which one would be let in': says({ groups: 'sales,eng' }, 'no_workspace'),
   'no address in the token, and one of somebody else asked for': {
     reason: 'invalid',

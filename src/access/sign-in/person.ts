@@ -24,6 +24,10 @@ export function personOf(claims: Claims, { issuer, groupsClaim }: SignInConfig):
   const { sub, email, name, preferred_username: username } = claims;
   // The package takes an empty one (OpenID Connect Core 1.0 §2: at most 255 characters, ASCII).
   if (typeof sub !== 'string' || !/^[\x20-\x7e]{1,255}$/.test(sub)) throw new SignInRefused('invalid');
+  // Else somebody of very many groups would lose what they give.
+  if (claims[groupsClaim] === undefined && Object.hasOwn(claims['_claim_names'] ?? {}, groupsClaim)) {
+    throw new SignInRefused('invalid', new Error('The token names no groups, for there are too many: it says where to ask for them, and nobody asks there.'));
+  }
   const verified = typeof email === 'string' && isVerified(claims) && isAddress(email) ? email : null;
   const local = verified?.slice(0, verified.lastIndexOf('@')).slice(0, LONGEST_NAME).toWellFormed();
   const names = [name, username, local].map((one) => (typeof one === 'string' ? one.trim() : ''));
