@@ -41,5 +41,6 @@ export default {
     'machines',
     'python',
     'payment',
+    'sign-in',
   ].map(suite),
 };

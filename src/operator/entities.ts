@@ -5,6 +5,8 @@ import { AuditAnchor } from '../access/audit/audit-anchor.entity.js';
 import { AuditEntry } from '../access/audit/audit-entry.entity.js';
 import { ApiKey } from '../access/auth/api-key.entity.js';
 import { ConsoleCode } from '../access/auth/console-code.entity.js';
+import { DeviceCode } from '../access/sign-in/device-code.entity.js';
+import { SignInIdentity } from '../access/sign-in/sign-in-identity.entity.js';
 import { ConsoleSession } from '../access/auth/console-session.entity.js';
 import { IdempotencyRecord } from '../access/idempotency/idempotency-record.entity.js';
 import { FolderRemoval } from '../access/workspaces/folder-removal.entity.js';
@@ -71,6 +73,8 @@ export const ENTITIES = [
   ApiKey,
   ConsoleSession,
   ConsoleCode,
+  SignInIdentity,
+  DeviceCode,
   IdempotencyRecord,
   FolderRemoval,
   AuditEntry,

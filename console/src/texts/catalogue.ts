@@ -19,6 +19,7 @@ export { mcp } from './mcp.ts';
 export { network } from './network.ts';
 export { form } from './form.ts';
 export { integrations } from './integrations.ts';
+export { device } from './device.ts';
 export { login } from './login.ts';
 export { newTask } from './new-task.ts';
 export { notices } from './notices.ts';

@@ -15,7 +15,8 @@ export interface Target {
 export interface Sender {
   workspaceId: string;
   actorId: string;
-  keyId: string;
+  /** Null for a sign-in that has none yet. */
+  keyId: string | null;
   address: string | null;
   requestId: string | null;
 }

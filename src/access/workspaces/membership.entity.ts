@@ -6,6 +6,7 @@ import { Workspace } from './workspace.entity.js';
 
 /** That a user belongs to a workspace, and as what. Keys hang on it: with the membership all of them end, for good. */
 @Entity('memberships')
+@Check('memberships_before_rule_check', `before_rule IN ('none', 'admin', 'member', 'viewer')`)
 @Check('memberships_role_check', `role IN ('owner', 'admin', 'member', 'viewer')`)
 export class Membership {
   @ForeignKey(() => Workspace, { onDelete: 'CASCADE' })
@@ -15,5 +16,10 @@ export class Membership {
   @PrimaryColumn('uuid')
   userId: string;
   @Column('text') role: Role;
+  /**
+   * What the person would be without a rule of `signIn` (reference §31), which has made or raised this membership. Null: the role was given by
+   * the operator or by an owner or admin, and no rule takes anything of it away.
+   */
+  @Column('text', { nullable: true }) beforeRule: 'none' | Exclude<Role, 'owner'> | null;
   @CreatedAt() createdAt: Date;
 }

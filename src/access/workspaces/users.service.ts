@@ -25,7 +25,7 @@ SELECT ${PERSON} FROM users u WHERE u.kind = 'person' AND u.deleted_at IS NULL O
 const GET = sql`SELECT ${PERSON} FROM users u WHERE lower(u.email) = lower(${text('email')})`.rows<Person>();
 
 // Nobody can use these any more. A row that is locked is being deleted by a chore.
-const DELETE_REMAINS = ['idempotency_keys', 'uploads'].map((table) =>
+const DELETE_REMAINS = ['idempotency_keys', 'uploads', 'sign_in_identities'].map((table) =>
   sql`
 DELETE FROM ${raw(table)} WHERE ctid = ANY(ARRAY(
   SELECT ctid FROM ${raw(table)} WHERE user_id = ${uuid('id')} FOR UPDATE SKIP LOCKED))`.rows(),

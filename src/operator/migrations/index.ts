@@ -73,6 +73,8 @@ import { McpServers1798247500089 } from './0089-mcp-servers.js';
 import { McpOffers1798247600090 } from './0090-mcp-offers.js';
 import { ToolsOfApprovals1798247700091 } from './0091-tools-of-approvals.js';
 import { EngineSessions1798334100092 } from './0092-engine-sessions.js';
+import { SignIn1798334200093 } from './0093-sign-in.js';
+import { DeviceCodes1798334300094 } from './0094-device-codes.js';
 import { Payments1798334400095 } from './0095-payments.js';
 import { MeterReports1798334500096 } from './0096-meter-reports.js';
 
@@ -154,6 +156,8 @@ export const MIGRATIONS = [
   McpOffers1798247600090,
   ToolsOfApprovals1798247700091,
   EngineSessions1798334100092,
+  SignIn1798334200093,
+  DeviceCodes1798334300094,
   Payments1798334400095,
   MeterReports1798334500096,
 ];

@@ -8,6 +8,7 @@ import { paymentSchema } from './payment.js';
 import { mergedPlans, type PlanConfig, plansSchema } from './plans.js';
 import { networksSchema, repositoriesSchema, repositoryFilesSchema } from './repositories.js';
 import { type FurtherPolicies, mergedRates, type Plan, type RateLimits, rateLimitsSchema } from './rate-limits.js';
+import { signInSchema } from './sign-in.js';
 import { webSchema } from './web.js';
 
 const effort = z.enum(['low', 'medium', 'high']);
@@ -151,6 +152,7 @@ export function configFileSchema({ policies, sections }: FurtherConfig = { polic
     mcpServers: mcpServersSchema.optional(),
     engines: enginesSchema.optional(),
     billing: paymentSchema.optional(),
+    signIn: signInSchema.optional(),
     extensions: sectionsSchema(sections),
   });
   return schema.superRefine((file, context) => {

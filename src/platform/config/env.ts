@@ -142,6 +142,8 @@ export class Env {
     readonly mcpValues: ReadonlyMap<string, string> = new Map(),
     /** Of `billing`; null without it. */
     readonly paymentSecrets: PaymentSecrets | null = null,
+    /** The value of `clientSecretEnv` of `signIn`, where the console is; null without. */
+    readonly signInSecret: string | null = null,
   ) {}
 
   get test(): boolean {
@@ -210,7 +212,15 @@ export function readEnv(source: Source = process.env, further?: FurtherConfig): 
   const needed = runsWork ? mcpVariables(file.mcpServers) : [];
   const mcpValues = valuesOf(needed, 'a value', 'CONFIG_FILE has it in mcpServers', source);
   const paymentSecrets = paymentSecretsOf(variables, file, source);
-  const env = new Env(variables, file, modelKeys, repositoryTokens, mcpValues, paymentSecrets);
+  // Only where people sign in.
+  const signsIn = variables.ROLE !== 'worker' && variables.CONSOLE === 'on';
+  const [signInSecret = null] = named(
+    'clientSecretEnv',
+    'the secret of the client',
+    signsIn && file.signIn ? [file.signIn] : [],
+    source,
+  ).values();
+  const env = new Env(variables, file, modelKeys, repositoryTokens, mcpValues, paymentSecrets, signInSecret);
   if (runsWork) {
     const wrong = wrongServer(file.mcpServers, mcpValues);
     if (wrong !== null) throw new ConfigurationError(`CONFIG_FILE, ${wrong}.`);

@@ -6,6 +6,9 @@ export const LOCKS = {
   migrations: 7_163_001,
   /** The first half of a lock's name, the second is the workspace: owners who leave at once do not count on each other. */
   owners: 7_163_003,
+  /** The first half of a lock, the second is the person: sign-ins of one person by a provider follow each other. */
+  signIn: 7_163_026,
+  /** An empty database is furnished once. */
   /** An empty database is furnished once. */
   firstBoot: 7_163_002,
   /** The chore that walks through the storage. */
