@@ -3262,6 +3262,11 @@ export interface components {
                  */
                 signals: "ok" | "degraded";
                 /**
+                 * @description Whether the provider of `signIn` answers; absent without one. No reason for a 503: keys work.
+                 * @enum {string}
+                 */
+                signIn?: "ok" | "unavailable";
+                /**
                  * @description `full`: below `DISK_RESERVE_BYTES`, new data is refused; `degraded`: the storage of files does not answer (`STORAGE`). Both are no reason for a 503: all else goes on.
                  * @enum {string}
                  */
