@@ -127,9 +127,9 @@ describe('An agent program in its walls (reference §30)', () => {
     const approval = await approvalOf(owner.client, id);
     expect(approval.question).toContain('echo ran >> log');
     expect(await outputs(id)).toEqual([]);
-    const { body } = model.requests[0] ?? { body: {} as Record<string, unknown> };
-    expect(body['model']).toBe('real-responses');
-    expect((body['tools'] as { type: string }[]).map(({ type }) => type)).toEqual(['function', 'function']);
+    const body = model.requests[0]?.body;
+    expect(body?.['model']).toBe('real-responses');
+    expect((body?.['tools'] as { type: string }[]).map(({ type }) => type)).toEqual(['function', 'function']);
     await answerApproval(owner.client, id, approval, { decision: 'approve' });
     expect(await finishedLater(owner.client, id)).toMatchObject({ status: 'completed', usage: { steps: 2 } });
     expect(await outputs(id)).toEqual(['ran\n']);
