@@ -60,9 +60,9 @@ export const CODEX = {
   failed: (result) => !/^Success/m.test(result),
 };
 
-/** Those of Claude Code 2.1; it has files named by their whole paths. */
+/** Those of Claude Code 2.1; it has files named by their whole paths, and its commands stay in the folder that the one before went to. */
 const CLAUDE_CODE = {
-  bash: (command) => call('Bash', { command, description: 'A command' }),
+  bash: (command) => call('Bash', { command: `cd /workdir && ${command}`, description: 'A command' }),
   read: (path) => call('Read', { file_path: whole(path) }),
   edit: (path, old_string, new_string) => call('Edit', { file_path: whole(path), old_string, new_string }),
   glob: (pattern, path) => CLAUDE_CODE.bash(found(pattern, path)),
