@@ -6,31 +6,32 @@ import type {
   AgentOutcome,
   ToldSurroundings,
 } from '../../agent/agent-engine.js';
-import { notOpened } from '../../agent/around-turn.js';
 import { LiveAnswer } from '../../agent/live-answer.js';
 import { circling } from '../../agent/repetition.js';
 import { addSurroundings } from '../../agent/surroundings.js';
 import { parseArguments } from '../../agent/tool-registry.js';
-import { INTERRUPTED, modelFailed, noProgress, withFailure } from '../../agent/turn-outcomes.js';
+import { INTERRUPTED, noProgress, withFailure } from '../../agent/turn-outcomes.js';
 import { waitsAfter } from '../../agent/when-blocked.js';
 import type { ConversationMessage, StoredPart, ToolInvocation } from '../../models/conversation.js';
-import { ContextOverflowError, ModelError } from '../../models/model-provider.js';
+import { ContextOverflowError } from '../../models/model-provider.js';
 import type { WireRequest } from '../wires/wire.js';
 import { CallRecord } from './call-record.js';
 import { handedOut } from './carried-out.js';
 import { ProgramLeftError, type Reply } from './door.js';
-import { engineFailed } from './ends.js';
+import { failureOf } from './ends.js';
 import { EventPump, RunOverError } from './event-pump.js';
 import type { Ending } from './gate.js';
 import { HeldStep } from './held-step.js';
 import type { Asked } from './model-calls.js';
-import { ProgramError } from './program.js';
 import { withoutWords } from './prompts.js';
 import { takenUp } from './taken-up.js';
 import { watchClock } from './turn-clock.js';
 import type { TurnDeps } from './turn-deps.js';
 import { TurnModel } from './turn-model.js';
 import { Prompts } from './turn-prompts.js';
+
+/** Milliseconds in which it turns out whether the run is still ours. */
+const LEASES_MS = 250;
 
 type Steps = AsyncGenerator<AgentEvent, AgentOutcome, AgentFeedback>;
 
@@ -40,7 +41,8 @@ const NOT_STARTED = 'Not started, because the turn has ended.';
 /** One run of a program: its prompts, and what comes of them at the door, until there is an outcome. */
 export class EngineTurn {
   private readonly pump = new EventPump();
-  private readonly record: CallRecord;
+  /** The calls that are open. */
+  readonly record: CallRecord;
   private readonly model: TurnModel;
   private readonly prompts: Prompts;
   /** Steps on record that have not reached the program, as a whole or in part. */
@@ -69,7 +71,7 @@ export class EngineTurn {
       update: (update) => this.record.update(update),
       isBusy: () => this.model.asking > 0 || this.record.open > 0,
       settled: () => this.record.closeAll(),
-      failed: (error) => this.programFailed(error),
+      failed: (error) => this.broke(error),
     });
   }
 
@@ -80,7 +82,7 @@ export class EngineTurn {
     input.stopping.throwIfAborted();
     const stop = () => this.stopWhenIdle();
     input.stopping.addEventListener('abort', stop);
-    const unwatch = watchClock(this.deps.limits, (outcome) => this.end(outcome));
+    const unwatch = watchClock(this.deps.limits, (outcome) => void this.finish(outcome));
     this.work().catch((error: unknown) => this.broke(error));
     try {
       return yield* this.pump.events(input.signal);
@@ -104,11 +106,6 @@ export class EngineTurn {
       }
       this.broke(error);
     }
-  }
-
-  /** The calls that are open; see {@link CallRecord}. */
-  get calls(): CallRecord {
-    return this.record;
   }
 
   private async work(): Promise<void> {
@@ -232,7 +229,7 @@ export class EngineTurn {
   private resulted(last: boolean): void {
     this.prompts.heard();
     const over = last ? (circling(this.conversation)?.over ?? null) : null;
-    if (over !== null) this.end(noProgress(over));
+    if (over !== null) void this.finish(noProgress(over));
     this.stopWhenIdle();
   }
 
@@ -248,21 +245,21 @@ export class EngineTurn {
     if (usage !== null) await this.emit({ type: 'spent', usage });
   }
 
-  private programFailed(error: Error): void {
-    if (this.over) return;
-    this.deps.report(error);
-    this.end(engineFailed());
-  }
-
-  private end(outcome: AgentOutcome): void {
-    void this.finish(outcome).catch((error: unknown) => this.broke(error));
-  }
-
   /** Ends the program, and then the run. What comes first counts. */
   private async finish(outcome: AgentOutcome): Promise<void> {
     if (this.over) return;
     this.over = true;
-    await this.prompts.close();
+    try {
+      await this.prompts.close();
+      await this.closeCalls(outcome);
+      await this.tellRest();
+      this.pump.finish(outcome);
+    } catch (error) {
+      this.pump.fail(error);
+    }
+  }
+
+  private async closeCalls(outcome: AgentOutcome): Promise<void> {
     await this.record.closeAll(INTERRUPTED);
     const waits = ['question', 'approval', 'tasks'].includes(outcome.type) || waitsAfter(this.input, outcome);
     for (const { message, left } of waits ? [] : this.held) {
@@ -270,18 +267,20 @@ export class EngineTurn {
         await this.record.record(message, call, { result: { status: 'error', error: NOT_STARTED } });
     }
     await this.record.settled();
-    await this.tellRest();
-    this.pump.finish(outcome);
   }
 
+  /** A worker that stood still finds its sandboxes ended and its leases lost, in whatever order: then the program goes on in another run. */
   private broke(error: unknown): void {
-    if (error instanceof RunOverError || error instanceof ProgramLeftError || this.input.signal.aborted) return;
-    if (this.over && this.input.stopping.aborted) return;
-    if (this.input.stopping.aborted) return this.pump.fail(this.input.stopping.reason);
-    if (error instanceof ProgramError) return this.programFailed(error);
+    if (error instanceof RunOverError || error instanceof ProgramLeftError) return;
+    setTimeout(() => this.fail(error), LEASES_MS);
+  }
+
+  private fail(error: unknown): void {
+    const { signal, stopping } = this.input;
+    if (this.over || signal.aborted) return;
+    if (stopping.aborted) return this.pump.fail(stopping.reason);
     try {
-      const failure = error instanceof ModelError ? modelFailed(error) : notOpened(error, this.deps.report);
-      void this.finish(failure).catch((one: unknown) => this.pump.fail(one));
+      void this.finish(failureOf(error, this.deps.report));
     } catch (fatal) {
       this.pump.fail(fatal);
     }
