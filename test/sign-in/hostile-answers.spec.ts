@@ -291,20 +291,4 @@ describe('An answer that is not in order (reference §31)', () => {
       await silent.close();
     }
   });
-
-  it('counts as a failed authentication: one address cannot go on for ever', async () => {
-    const narrow = await bootApp({
-      db,
-      env: { ...SECRET_ENV, AUTH_FAILURES_PER_MINUTE: '2' },
-      config: { signIn: signInBy(provider) },
-    });
-    try {
-      const reasons: (string | null)[] = [];
-      for (let n = 0; n < 3; n += 1)
-        reasons.push(reasonIn((await new Traveller(narrow).go('/console/sign-in/callback')).headers.get('location')));
-      expect(reasons).toEqual(['expired', 'expired', 'too_many']);
-    } finally {
-      await narrow.close();
-    }
-  });
 });
