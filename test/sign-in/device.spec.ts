@@ -46,14 +46,14 @@ describe('Device sign-in (reference §31)', () => {
     return traveller;
   }
   /** As a command does: without a cookie, and without what browsers say. */
-  const post = async (path: string, json: object = {}) => {
+  const post = async (path: string, json: object = {}): Promise<{ status: number; body: unknown }> => {
     const body = JSON.stringify(json);
     const answer = await fetch(service.url + path, {
       method: 'POST',
       headers: { 'Content-Type': 'application/json' },
       body,
     });
-    return { status: answer.status, body: (await answer.json()) as unknown };
+    return { status: answer.status, body: await answer.json() };
   };
   const begin = async () => (await post('/console/device')).body as Begun;
   /** Asks as if the interval had passed. */

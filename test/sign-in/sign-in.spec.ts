@@ -1,7 +1,4 @@
-import { EndedSessions } from '../../src/surfaces/console/ended-sessions.js';
-import { bootApp, type TestApp, useService } from '../harness/app.js';
-import { loggedIn, works } from '../harness/browser.js';
-import { makeMember } from '../harness/client.js';
+import { bootApp, useService } from '../harness/app.js';
 import { ADA, MockProvider, SECRET_ENV, signInBy } from '../harness/mock-provider.js';
 import { Operator } from '../harness/operator.js';
 import { madeIn, makePerson, makeWorkspace, reasonIn, Traveller } from '../harness/sign-in.js';
@@ -31,7 +28,9 @@ function somebody(more: object = {}): { sub: string; email: string } {
 }
 
 describe('Sign-in by a provider (reference §31)', () => {
-  const service = useService(() => bootApp({ env: SECRET_ENV, config: { signIn: signInBy(provider, { workspaces: RULES }) } }));
+  const service = useService(() =>
+    bootApp({ env: SECRET_ENV, config: { signIn: signInBy(provider, { workspaces: RULES }) } }),
+  );
   let acme: string;
   let operator: Operator;
   beforeAll(async () => {
@@ -74,7 +73,9 @@ describe('Sign-in by a provider (reference §31)', () => {
     const answer = await traveller.go(back.pathname + back.search);
     expect([answer.status, answer.headers.get('location')]).toEqual([303, '/console/settings']);
     const cookies = answer.headers.getSetCookie();
-    expect(cookies.some((one) => /^millwright_\w+=[\w-]{43}; Path=\/; Max-Age=43200; HttpOnly; SameSite=Strict$/.test(one))).toBe(true);
+    expect(
+      cookies.some((one) => /^millwright_\w+=[\w-]{43}; Path=\/; Max-Age=43200; HttpOnly; SameSite=Strict$/.test(one)),
+    ).toBe(true);
     expect(answer.headers.get('cache-control')).toBe('no-store');
     const { body } = await traveller.who();
     expect(body).toMatchObject({
@@ -199,13 +200,17 @@ describe('Sign-in by a provider (reference §31)', () => {
 
     it('and never makes an owner: such a rule stops the boot', async () => {
       const rule = [{ slug: 'acme', when: { groups: ['eng'] }, role: 'owner' as never }];
-      await expect(bootApp({ config: { signIn: signInBy(provider, { workspaces: rule }) } })).rejects.toThrow(/one of admin, member, viewer/);
+      await expect(bootApp({ config: { signIn: signInBy(provider, { workspaces: rule }) } })).rejects.toThrow(
+        /one of admin, member, viewer/,
+      );
     });
 
     it('with an entry of the audit log for each change', async () => {
       somebody();
       const { user } = (await (await enters()).who()).body;
-      const acts = await service.db.query<{ action: string }>('SELECT action FROM audit_log WHERE actor_id = $1', [user.id]);
+      const acts = await service.db.query<{ action: string }>('SELECT action FROM audit_log WHERE actor_id = $1', [
+        user.id,
+      ]);
       expect(acts.map(({ action }) => action).sort()).toEqual(
         ['console.login', 'member.add', 'member.add', 'user.create', 'user.link'].sort(),
       );
@@ -219,198 +224,5 @@ describe('Sign-in by a provider (reference §31)', () => {
     somebody({ groups: ['admins'] });
     expect(await refused('?workspace=beta')).toBe('no_workspace');
     expect(await service.db.query('SELECT 1 FROM users')).toHaveLength(before.length);
-  });
-
-  describe('acts through a key of its own', () => {
-    it('of all scopes, which ends with the session', async () => {
-      somebody();
-      const { scopes, credential } = (await (await enters()).who()).body;
-      const own = await makeMember(service, { role: 'owner' });
-      const all = await own.client.get<{ scopes: string[] }>('/v1/auth/context');
-      expect([...scopes].sort()).toEqual([...all.body.scopes].sort());
-      const [row] = await service.db.query<{ apart: number }>(
-        'SELECT abs(extract(epoch FROM k.expires_at - s.expires_at)) AS apart FROM api_keys k JOIN console_sessions s ON s.key_id = k.id WHERE k.id = $1',
-        [credential.id],
-      );
-      expect(Number(row?.apart)).toBeLessThan(60);
-    });
-
-    it('that no list shows, and that nobody rotates or deletes', async () => {
-      somebody();
-      const traveller = await enters();
-      const { credential } = (await traveller.who()).body;
-      expect(await (await traveller.go('/v1/keys')).json()).toEqual({ keys: [] });
-      expect((await traveller.go(`/v1/keys/${credential.id}`, { method: 'DELETE' })).status).toBe(404);
-      expect((await traveller.go(`/v1/keys/${credential.id}/rotate`, { method: 'POST', json: {} })).status).toBe(404);
-      const listed = await operator.run('key', 'list', '--workspace', 'acme');
-      expect(JSON.stringify(listed)).not.toContain(credential.id);
-    });
-
-    it('that counts in none: with fifty keys one signs in, and with many sessions one makes keys', async () => {
-      const { email } = somebody();
-      const traveller = await enters();
-      const { user } = (await traveller.who()).body;
-      await service.db.query(
-        `INSERT INTO api_keys (id, workspace_id, user_id, name, prefix, digest, scopes)
-         SELECT gen_random_uuid(), $1, $2, 'n', 'mw_pk_x', decode(md5(n::text || $3), 'hex'), '{}' FROM generate_series(1, 49) n`,
-        [acme, user.id, email],
-      );
-      await enters();
-      const make = () => traveller.go('/v1/keys', { method: 'POST', json: { name: 'n', scopes: ['tasks:read'] } });
-      expect([(await make()).status, (await make()).status]).toEqual([201, 409]);
-      await enters();
-    });
-
-    it('and makes keys that end with it at the latest, by the rule of every key', async () => {
-      somebody();
-      const traveller = await enters();
-      const { credential } = (await traveller.who()).body;
-      const make = (expiresAt?: string | null) => traveller.go('/v1/keys', { method: 'POST', json: { name: 'n', scopes: ['tasks:read'], expiresAt } });
-      expect((await make(null)).status).toBe(400);
-      const { key } = (await (await make()).json()) as { key: { expiresAt: string } };
-      expect(key.expiresAt).toBe(credential.expiresAt);
-    });
-
-    it('which is revoked at the sign-out: the cookie and the key are worth nothing, and the provider is told', async () => {
-      somebody();
-      const traveller = await enters();
-      const { credential } = (await traveller.who()).body;
-      const thief = Object.assign(new Traveller(service), { cookies: new Map(traveller.cookies) });
-      const answer = await traveller.go('/console/session', { method: 'DELETE' });
-      const { logoutUrl } = (await answer.json()) as { logoutUrl: string };
-      const url = new URL(logoutUrl);
-      expect([url.origin, url.pathname]).toEqual([provider.url, '/endsession']);
-      expect(url.searchParams.get('post_logout_redirect_uri')).toBe(`${service.url}/console/`);
-      expect(url.searchParams.get('id_token_hint')?.split('.')).toHaveLength(3);
-      expect((await thief.who()).status).toBe(401);
-      const [key] = await service.db.query<{ revoked: boolean }>('SELECT revoked_at IS NOT NULL AS revoked FROM api_keys WHERE id = $1', [credential.id]);
-      expect(key?.revoked).toBe(true);
-      expect((await traveller.go('/console/session', { method: 'DELETE' })).status).toBe(204);
-    });
-
-    it('of which the database has neither the secret nor what the provider has said', async () => {
-      const { email } = somebody();
-      await enters();
-      const rows = await service.db.query<{ id_token: Buffer }>('SELECT id_token FROM console_sessions WHERE id_token IS NOT NULL');
-      const all = rows.map(({ id_token }) => id_token.toString('latin1')).join();
-      expect(all).not.toMatch(/eyJ/);
-      expect(all).not.toContain(email);
-    });
-
-    it('which is deleted a day after its end', async () => {
-      somebody();
-      const { credential } = (await (await enters()).who()).body;
-      await service.db.query(`UPDATE api_keys SET expires_at = now() - interval '25 hours' WHERE id = $1`, [credential.id]);
-      await service.app.get(EndedSessions, { strict: false }).forget();
-      expect(await service.db.query('SELECT 1 FROM api_keys WHERE id = $1', [credential.id])).toEqual([]);
-    });
-  });
-
-  it('ends the session that the browser had', async () => {
-    somebody();
-    const traveller = await enters();
-    const old = Object.assign(new Traveller(service), { cookies: new Map(traveller.cookies) });
-    await traveller.signIn();
-    expect([(await old.who()).status, (await traveller.who()).status]).toEqual([401, 200]);
-  });
-
-  it('leaves log-ins with a key as they are', async () => {
-    const member = await makeMember(service);
-    const browser = await loggedIn(service, member);
-    expect(await works(browser)).toBe(true);
-    expect((await browser.logOut()).status).toBe(204);
-  });
-
-  it('offers nobody an invitation who signs in', async () => {
-    somebody();
-    const { user } = (await (await enters()).who()).body;
-    somebody({ groups: ['admins'] });
-    const answer = await (await enters()).go(`/v1/members/${user.id}/invitation`, { method: 'POST' });
-    expect(((await answer.json()) as { error: { code: string } }).error.code).toBe('member_has_keys');
-  });
-
-  it('is refused over http on a name that is not this machine, and where PUBLIC_URL is not set', async () => {
-    const answer = await new Traveller(service).go('/console/sign-in', { headers: { Host: 'millwright.example' } });
-    expect(['unsafe', null]).toContain(reasonIn(answer.headers.get('location')));
-  });
-});
-
-describe('signIn of CONFIG_FILE', () => {
-  it("with keys 'operators' has people sign in, and only the operator makes keys", async () => {
-    const config = { signIn: signInBy(provider, { keys: 'operators' as const, sessionHours: 2 }) };
-    const service: TestApp = await bootApp({ env: SECRET_ENV, config });
-    try {
-      await makeWorkspace(service, 'acme');
-      const traveller = new Traveller(service);
-      const answer = await traveller.signIn();
-      expect(answer.headers.getSetCookie().join()).toContain('Max-Age=7200');
-      const made = await traveller.go('/v1/keys', { method: 'POST', json: { name: 'k', scopes: ['tasks:read'] } });
-      expect([made.status, ((await made.json()) as { error: { code: string } }).error.code]).toEqual([403, 'role_not_allowed']);
-      const member = await makeMember(service, { role: 'owner' });
-      await expect(member.client.post(`/v1/keys/${member.key.id}/rotate`, {})).resolves.toMatchObject({ status: 403 });
-      expect(await works(await loggedIn(service, member))).toBe(true);
-    } finally {
-      await service.close();
-    }
-  });
-
-  it('keeps nobody from booting while the provider is away: health says so, keys work, and it is found again', async () => {
-    const away = await MockProvider.listen();
-    await away.close();
-    const service = await bootApp({ env: SECRET_ENV, config: { signIn: signInBy(away) } });
-    const health = async () => {
-      const answer = await fetch(`${service.url}/health/ready`);
-      return [answer.status, ((await answer.json()) as { checks: { signIn?: string } }).checks.signIn];
-    };
-    try {
-      await makeWorkspace(service, 'acme');
-      expect(await health()).toEqual([200, 'unavailable']);
-      expect(reasonIn((await new Traveller(service).go('/console/sign-in')).headers.get('location'))).toBe('unavailable');
-      const member = await makeMember(service);
-      expect(await works(await loggedIn(service, member))).toBe(true);
-      await away.reopen();
-      expect((await new Traveller(service).signIn()).headers.get('location')).toBe('/console/');
-      expect(await health()).toEqual([200, 'ok']);
-    } finally {
-      await service.close();
-      await away.close();
-    }
-  });
-
-  it('takes no provider that says that it is another one, or that names an address that is not safe', async () => {
-    for (const metadata of [
-      { issuer: 'http://127.0.0.1:1' },
-      { token_endpoint: 'http://login.evil.example/token' },
-      { jwks_uri: 'http://login.evil.example/jwks' },
-      { userinfo_endpoint: 'http://login.evil.example/userinfo' },
-      { end_session_endpoint: 'http://login.evil.example/end' },
-      { authorization_endpoint: 'http://login.evil.example/authorize' },
-      { jwks_uri: undefined },
-    ]) {
-      const liar = await MockProvider.listen();
-      liar.metadata = metadata;
-      const service = await bootApp({ env: SECRET_ENV, config: { signIn: signInBy(liar) } });
-      try {
-        const answer = await new Traveller(service).go('/console/sign-in');
-        expect([metadata, reasonIn(answer.headers.get('location'))]).toEqual([metadata, 'unavailable']);
-      } finally {
-        await service.close();
-        await liar.close();
-      }
-    }
-  });
-
-  it('is not there without it: no path, no line of health', async () => {
-    const service = await bootApp();
-    try {
-      const traveller = new Traveller(service);
-      const answer = await traveller.go('/console/sign-in');
-      expect([200, 404]).toContain(answer.status);
-      expect(answer.headers.get('location')).toBeNull();
-      const ready = (await (await fetch(`${service.url}/health/ready`)).json()) as { checks: object };
-      expect(ready.checks).not.toHaveProperty('signIn');
-    } finally {
-      await service.close();
-    }
   });
 });

@@ -62,6 +62,7 @@ async function readKeys(address: string): Promise<void> {
 /** Why a provider was not read, for people: without what it was sent. */
 export function reasonOf(error: unknown): string {
   const { message, cause } = error as { message?: string; cause?: { code?: string; message?: string } };
-  const { code, message: inner } = (cause ?? {}) as { code?: string; message?: string };
-  return [message ?? String(error), code ?? inner].filter((one) => one !== undefined && one !== '').join(': ');
+  return [message ?? String(error), cause?.code ?? cause?.message]
+    .filter((one) => one !== undefined && one !== '')
+    .join(': ');
 }
