@@ -60,6 +60,8 @@ export class FakeStripe {
   readonly log: string[] = [];
   /** Answers no more. */
   away = false;
+  /** Holds back the answer of the next request that it fits, which was made out before. */
+  held: { request: string; until: Promise<void>; reached: () => void } | null = null;
   /** Decides whether a request is answered with 500. */
   fails: () => boolean = () => false;
   private readonly replies = new Map<string, { body: string; answer: Answered }>();
@@ -128,10 +130,17 @@ export class FakeStripe {
       }
       if (this.fails()) throw new Refusal(500, { type: 'api_error', message: 'Something went wrong' });
       const asked = { method, path, query, body: fieldsOf(raw), key: typeof key === 'string' ? key : null };
-      send(res, 200, this.once(asked, raw));
+      const answer = JSON.stringify(this.once(asked, raw));
+      const { held } = this;
+      if (held?.request === `${method} ${path}`) {
+        this.held = null;
+        held.reached();
+        await held.until;
+      }
+      send(res, 200, answer);
     } catch (error) {
       if (!(error instanceof Refusal)) throw error;
-      send(res, error.status, { error: error.error });
+      send(res, error.status, JSON.stringify({ error: error.error }));
     }
   }
 
@@ -281,8 +290,6 @@ function page(url: string, all: { id: string }[], query: URLSearchParams): Answe
   return { object: 'list', url, data: sorted.slice(from, from + limit), has_more: sorted.length > from + limit };
 }
 
-function send(res: ServerResponse, status: number, json: Answered): void {
-  res
-    .writeHead(status, { 'Content-Type': 'application/json', 'Request-Id': numbered('req') })
-    .end(JSON.stringify(json));
+function send(res: ServerResponse, status: number, json: string): void {
+  res.writeHead(status, { 'Content-Type': 'application/json', 'Request-Id': numbered('req') }).end(json);
 }

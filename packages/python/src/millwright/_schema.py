@@ -628,6 +628,14 @@ class BillingSummaryStorage(TypedDict):
     """Null for no limit."""
 
 
+class BillingSummaryOffers(TypedDict):
+    """What may be bought by `POST /v1/billing/checkout`. Absent without a payment provider."""
+
+    plans: list[Literal["free", "paid"]]
+    topUps: list[str]
+    """US dollars with two decimals."""
+
+
 class BillingSummary(TypedDict):
     plan: BillingSummaryPlan
     subscription: BillingSummarySubscription
@@ -636,6 +644,8 @@ class BillingSummary(TypedDict):
     """One entry for each window that has an allowance."""
     topUp: BillingSummaryTopUp
     storage: BillingSummaryStorage
+    offers: NotRequired[BillingSummaryOffers]
+    """What may be bought by `POST /v1/billing/checkout`. Absent without a payment provider."""
 
 
 class BillingUsageResponse(TypedDict):
@@ -973,6 +983,17 @@ class CheckStartedEvent(TypedDict):
     createdAt: Timestamp
     type: Literal["check.started"]
     data: CheckStartedEventData
+
+
+class Checkout(TypedDict):
+    plan: NotRequired[Literal["free", "paid"]]
+    """A plan of `offers` of the summary, by subscription."""
+    topUp: NotRequired[str]
+    """An amount of `offers` of the summary, paid once."""
+    successUrl: NotRequired[str]
+    """Where the browser goes afterwards; the usage page of the console when not given."""
+    cancelUrl: NotRequired[str]
+    """Where it goes when nothing was paid; as `successUrl` when not given."""
 
 
 class ClonedRepository(TypedDict):
@@ -1534,7 +1555,7 @@ class ErrorError(TypedDict):
     """What is wrong and what is accepted, for people."""
     requestId: str
     """Can be given to support."""
-    code: Literal["invalid_body", "invalid_field", "unknown_field", "invalid_query", "invalid_cursor", "invalid_upload", "invalid_idempotency_key", "missing_idempotency_key", "invalid_cron", "invalid_timezone", "schedule_in_past", "integration_not_connected", "unknown_trigger_event", "invalid_filter", "model_not_available", "repository_not_allowed", "host_not_allowed", "invalid_skill", "missing_credential", "invalid_credential", "expired_credential", "subscription_required", "usage_exhausted", "storage_exhausted", "missing_scope", "role_not_allowed", "not_owner", "origin_not_allowed", "cross_site", "not_found", "method_not_allowed", "precondition_failed", "too_large", "unsupported_media_type", "range_not_satisfiable", "idempotency_key_reused", "idempotency_in_progress", "interaction_not_pending", "task_not_cancellable", "task_not_pausable", "task_not_final", "no_checks", "command_not_running", "snapshot_gone", "too_much_unread", "message_already_read", "file_in_use", "automation_completed", "too_many_keys", "member_exists", "member_has_keys", "console_not_available", "last_owner", "service_account_exists", "connection_exists", "test_not_available", "webhook_exists", "too_many_webhooks", "too_many_connections", "secret_exists", "too_many_secrets", "environment_exists", "environment_in_use", "too_many_environments", "environment_not_built", "agent_exists", "agent_in_use", "too_many_agents", "too_many_versions", "version_conflict", "skill_in_use", "too_many_skills", "cursor_expired", "header_too_large", "rate_limit_exceeded", "too_many_streams", "internal_error", "unavailable", "storage_full"]
+    code: Literal["invalid_body", "invalid_field", "unknown_field", "invalid_query", "invalid_cursor", "invalid_upload", "invalid_idempotency_key", "missing_idempotency_key", "invalid_cron", "invalid_timezone", "schedule_in_past", "integration_not_connected", "unknown_trigger_event", "invalid_filter", "model_not_available", "repository_not_allowed", "host_not_allowed", "invalid_skill", "missing_credential", "invalid_credential", "expired_credential", "subscription_required", "usage_exhausted", "storage_exhausted", "missing_scope", "role_not_allowed", "not_owner", "origin_not_allowed", "cross_site", "not_found", "method_not_allowed", "precondition_failed", "too_large", "unsupported_media_type", "range_not_satisfiable", "idempotency_key_reused", "idempotency_in_progress", "interaction_not_pending", "task_not_cancellable", "task_not_pausable", "task_not_final", "no_checks", "command_not_running", "snapshot_gone", "too_much_unread", "message_already_read", "file_in_use", "automation_completed", "too_many_keys", "member_exists", "member_has_keys", "console_not_available", "last_owner", "service_account_exists", "connection_exists", "test_not_available", "webhook_exists", "too_many_webhooks", "too_many_connections", "secret_exists", "too_many_secrets", "environment_exists", "environment_in_use", "too_many_environments", "environment_not_built", "agent_exists", "agent_in_use", "too_many_agents", "too_many_versions", "version_conflict", "skill_in_use", "too_many_skills", "no_payment_provider", "cursor_expired", "header_too_large", "rate_limit_exceeded", "too_many_streams", "internal_error", "unavailable", "storage_full"]
     """What is wrong, for programs."""
     param: str | None
     """The one field at fault: `attachments[0].uploadId`."""
@@ -1988,6 +2009,8 @@ class Model(TypedDict):
     input: list[Literal["text", "image", "file"]]
     contextWindow: int | None
     """Tokens; null when unknown."""
+    engine: str | None
+    """The agent program that drives its tasks, by the name that the operator gave it; null: the built-in loop."""
     status: Literal["available", "unavailable"]
 
 
@@ -2049,6 +2072,11 @@ class PauseTask(TypedDict):
     """When the task goes on by itself, ahead of now; without it not before it is resumed. A date is its beginning in UTC."""
 
 
+class PaymentPage(TypedDict):
+    url: str
+    """A page of the payment provider, for a browser. It is good for one use."""
+
+
 class PendingInteractionOptions(TypedDict):
     id: str
     label: str
@@ -2093,6 +2121,11 @@ class Place(TypedDict):
     """With `basic`: the user name that is sent. Without it whichever the request has."""
     query: NotRequired[str]
     """The name of a parameter of the query."""
+
+
+class Portal(TypedDict):
+    returnUrl: NotRequired[str]
+    """Where the browser goes afterwards; the usage page of the console when not given."""
 
 
 class Project(TypedDict):
@@ -2299,6 +2332,8 @@ class ReadinessChecks(TypedDict):
     """`degraded`: work is found by looking each second. No reason for a 503."""
     storage: Literal["ok", "full", "degraded", "unavailable"]
     """`full`: below `DISK_RESERVE_BYTES`, new data is refused; `degraded`: the storage of files does not answer (`STORAGE`). Both are no reason for a 503: all else goes on."""
+    signIn: NotRequired[Literal["ok", "unavailable"]]
+    """Whether the provider of `signIn` answers; absent without one. No reason for a 503: keys work."""
 
 
 class ReadinessMachines(TypedDict):
