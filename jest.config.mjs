@@ -79,7 +79,7 @@ export default {
       testPathIgnorePatterns: [
         '/node_modules/',
         ...leftOut(LONG_ALONE),
-        '<rootDir>/test/(processes|machines|faults|walls|secrets|automations|fuzz|console)/',
+        '<rootDir>/test/(processes|machines|faults|walls|secrets|automations|fuzz|console|sign-in|payment|python)/',
         ...(process.env.MILLWRIGHT_SLOW === '1' ? [] : ['<rootDir>/test/(slow|hostile)/']),
       ],
       ...onPostgres,

@@ -39,5 +39,8 @@ export default {
     'fuzz',
     'console',
     'machines',
+    'python',
+    'payment',
+    'sign-in',
   ].map(suite),
 };

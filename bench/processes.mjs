@@ -30,7 +30,8 @@ export class Program {
     const began = performance.now();
     const options = {
       env: { PATH: process.env.PATH, HOME: process.env.HOME, ...env },
-      stdio: ['ignore', 'pipe', 'pipe', ...(more.ipc ? ['ipc'] : [])],
+      stdio: [more.stdin ?? 'ignore', 'pipe', 'pipe', ...(more.ipc ? ['ipc'] : [])],
+      ...(more.cwd && { cwd: more.cwd }),
     };
     const program = new Program(spawn(command, args, options), url);
     running.add(program.child);
@@ -59,6 +60,11 @@ export class Program {
   /** Resident memory of the process and of what it started, MiB. */
   get residentMiB() {
     return withChildren(this.child.pid).reduce((sum, pid) => sum + residentMiB(pid), 0);
+  }
+
+  /** The same of what it started alone. */
+  get startedMiB() {
+    return this.residentMiB - residentMiB(this.child.pid);
   }
 
   async stop() {

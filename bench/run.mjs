@@ -1,4 +1,4 @@
-// npm run bench [-- http|messages|create|mcp|start|agent|streams|boot|console …] [--rounds 3] [--seconds 5] [--connections 32] [--json]
+// npm run bench [-- http|messages|create|mcp|start|agent|engine|streams|boot|console …] [--rounds 3] [--seconds 5] [--connections 32] [--json]
 // npm run bench -- against REF [routes|steps|boot|create …] [--rounds 9]
 // npm run bench -- gate [--record]
 // npm run bench -- grow [part of a route's name …] [--tasks 200000] [--rounds 9]
@@ -9,6 +9,7 @@ import { against } from './against.mjs';
 import { agent, starts } from './agent.mjs';
 import { boot } from './boot.mjs';
 import { views } from './console.mjs';
+import { engine } from './engine.mjs';
 import { table } from './figures.mjs';
 import { gate } from './gate.mjs';
 import { grow } from './grow.mjs';
@@ -24,6 +25,7 @@ const COMMANDS = {
   mcp: { title: 'get_task of POST /mcp beside its route, one connection', measure: throughMcp },
   start: { title: 'queued → running, one task at a time', measure: starts },
   agent: { title: 'Tasks with a model that does not think', measure: agent },
+  engine: { title: 'Steps of agent programs as engines, beside the programs alone', measure: engine },
   streams: {
     title: 'Streams of events: 1,000 idle ones; from the transaction of an event to the client',
     measure: streams,

@@ -45,8 +45,8 @@ class Ends {
   }
 }
 
-/** What takes tasks: the service, or the floor. `perform(content)` creates one and resolves with its id at its end. */
-export function taker(world, origin, { floor = false } = {}) {
+/** What takes tasks: the service, or the floor. `perform(content)` creates one and resolves with its id at its end. `model`: another one than the default. */
+export function taker(world, origin, { floor = false, model } = {}) {
   const ends = new Ends(world.db, floor ? 'floor.tasks' : 'tasks');
   const headers = { 'content-type': 'application/json', authorization: `Bearer ${world.key}` };
   return async function perform(content) {
@@ -55,7 +55,7 @@ export function taker(world, origin, { floor = false } = {}) {
       method: 'POST',
       headers: given,
       // With a title of its own: else the model is asked for one.
-      body: JSON.stringify({ title: 'A task', content }),
+      body: JSON.stringify({ title: 'A task', content, model }),
     });
     const answer = await response.json();
     if (!response.ok) throw new Error(JSON.stringify(answer));

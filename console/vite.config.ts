@@ -8,18 +8,18 @@ const TARGETS = ['chrome125', 'edge125', 'firefox128', 'safari17.5'];
 
 /** What several pages share. */
 const SHARED =
-  /\/console\/src\/(ui\/(code|form|tags|download|attachments|pull-request|children)\.|texts\/(form|attachments|tasks|task|review|reading|(agent|environment|skill)-field|checks|children|commands|mcp|web)\.|pages\/(projects\/project-select|agents\/places|settings\/(environments|skills)\/places)|api\/(task-actions|upload|check-queries|child-queries))/;
+  /\/console\/src\/(ui\/(code|form|tags|download|attachments|pull-request|children)\.|texts\/(form|attachments|tasks|task|review|reading|(agent|environment|skill)-field|checks|children|commands|engines|mcp|web)\.|pages\/(projects\/project-select|agents\/places|settings\/(environments|skills)\/places)|api\/(task-actions|upload|check-queries|child-queries))/;
 
 /** What pages with lists of records and their forms share, and those of tasks do not use. */
 const RECORDS = /\/console\/src\/(ui|texts)\/records\./;
 
 /** What the page of a task shares with its views, which have programs of their own. Patches are shown in each of them. */
 const TASK =
-  /\/console\/src\/(pages\/task\/(steps|live|press|drafts|reading|plan|file-text|(task|tool|dock|checks\/checks)\.module)|ui\/(diff|diff-rows|patch))\.|\/node_modules\/diff\/(?!libesm\/patch\/create)/;
+  /\/console\/src\/(pages\/task\/(steps|usual|live|press|drafts|reading|plan|file-text|(task|tool|dock|checks\/checks)\.module)|ui\/(diff|diff-rows|patch))\.|\/node_modules\/diff\/(?!libesm\/patch\/create)/;
 
 /** What only the conversation shows. */
 const CONVERSATION =
-  /\/console\/src\/pages\/task\/(conversation|blocks|tool-view|tool-bodies|steps-view|ending|follow-end|fork-from|folds|live-output)\./;
+  /\/console\/src\/pages\/task\/(conversation|blocks|tool-view|tool-bodies|patch-envelope|steps-view|ending|follow-end|fork-from|folds|live-output)\./;
 
 /** What agents and commands say: text of models may have what a terminal shows. */
 const SAID = /\/console\/src\/ui\/(markdown|terminal)\.|\/node_modules\/(marked|anser)\//;

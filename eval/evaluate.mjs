@@ -1,4 +1,5 @@
 // The whole evaluation: repairs × manners, judged, as a table.
+import { ENGINE_ENV, engineConfig, enginePrograms } from '../bench/engine-programs.mjs';
 import { table } from '../bench/figures.mjs';
 import { SetupError } from '../scripts/setup.mjs';
 import { damage, failing, missing } from './checks.mjs';
@@ -8,10 +9,10 @@ import { PlayerServer } from './model-server.mjs';
 import { installPeers, peers } from './peers.mjs';
 import { play } from './player.mjs';
 import { loadRepairs } from './repairs.mjs';
-import { MILLWRIGHT } from './tools.mjs';
+import { MILLWRIGHT, OF_ENGINES } from './tools.mjs';
 
-/** Resolves with whether all that must be solved was: every repair of our clean player, or of the real model. */
-export async function evaluate({ names, model, agent: agents = [], peers: withPeers, manner: manners, json }) {
+/** Resolves with whether all that must be solved was: every repair of the clean player on our service, with each engine too, or of the real model. */
+export async function evaluate({ names, model, agent: agents = [], peers: withPeers, engines, manner: manners, json }) {
   const repairs = loadRepairs(names);
   const program = missing(repairs);
   if (program !== null) throw new SetupError(`${program} is missing in /usr: name the repairs that do not need it.`);
@@ -20,28 +21,36 @@ export async function evaluate({ names, model, agent: agents = [], peers: withPe
     agents.length > 0
       ? await byAgents(repairs, agents, model, say)
       : model === undefined
-        ? await played(repairs, { manners, withPeers, say })
+        ? await played(repairs, { manners, withPeers, engines, say })
         : {
             [model]: await withService({}, (service) => asked(service, repairs, { model }, `The model ${model}`, say)),
           };
   const sums = Object.entries(results).map(([subject, rows]) => ({ subject, ...sumOf(rows) }));
   say(table('In sum', sums));
   if (json) console.log(JSON.stringify({ at: new Date().toISOString(), node: process.version, results, sums }));
-  const counted = agents.length > 0 ? Object.values(results).flat() : (results[model ?? 'millwright, clean'] ?? []);
+  const isReal = agents.length > 0 || model !== undefined;
+  const counts = (subject) => isReal || /^(millwright|engine .*), clean$/.test(subject);
+  const counted = Object.entries(results).flatMap(([subject, rows]) => (counts(subject) ? rows : []));
   return counted.every(({ solved }) => solved);
 }
 
-/** The player in the place of a model, in each manner: on our service, then on each of the peers. */
-async function played(repairs, { manners, withPeers, say }) {
+/** The player in the place of a model, in each manner: on our service, with our loop and with each of the engines, then on each of the peers. */
+async function played(repairs, { manners, withPeers, engines, say }) {
   const server = await PlayerServer.start();
-  const config = { id: 'player', provider: 'openai-compatible', model: 'player', baseUrl: server.url, default: true };
+  const player = { id: 'player', provider: 'openai-compatible', model: 'player', baseUrl: server.url, default: true };
+  const programs = engines ? await enginePrograms() : [];
+  const { models, ...config } = programs.length > 0 ? engineConfig(programs, server.url) : { models: [] };
   try {
-    const results = await withService({ models: [config] }, async (service) => {
-      const subject = { name: 'millwright', tools: MILLWRIGHT, place: (repair) => service.place(repair) };
-      return onSubject(
-        { ...subject, make: (repair) => service.make(repair, { model: 'player' }) },
-        { repairs, manners, server, say },
-      );
+    const own = { models: [player, ...models], config, env: ENGINE_ENV };
+    const results = await withService(own, async (service) => {
+      const on = (name, tools, model) => {
+        const subject = { name, tools, place: (repair) => service.place(repair) };
+        const make = (repair) => service.make(repair, { model });
+        return onSubject({ ...subject, make }, { repairs, manners, server, say });
+      };
+      const all = await on('millwright', MILLWRIGHT, 'player');
+      for (const { name } of programs) Object.assign(all, await on(`engine ${name}`, OF_ENGINES[name], name));
+      return all;
     });
     if (!withPeers) return results;
     for (const peer of peers(await installPeers(), server.url)) {

@@ -38,11 +38,11 @@ export class Millwright {
     return connected;
   }
 
-  /** `models`: a configuration that takes the place of the operator's; without it the operator's models are asked. */
-  static async start({ models }) {
+  /** `models`: a configuration that takes the place of the operator's, with more of `config` and `env`; without it the operator's models are asked. */
+  static async start({ models, config = {}, env = {} }) {
     const started = new Millwright();
     try {
-      await started.#start(models);
+      await started.#start(models, config, env);
       return started;
     } catch (error) {
       await started.stop();
@@ -59,7 +59,7 @@ export class Millwright {
     this.client = new Client({ baseUrl, apiKey });
   }
 
-  async #start(models) {
+  async #start(models, more, env) {
     this.#makeFolder();
     // Under root the database and the sandbox are other users, who have to pass.
     chmodSync(this.folder, 0o711);
@@ -68,7 +68,7 @@ export class Millwright {
     this.#undo.push(() => removeReachable(dataDir));
     const given =
       models === undefined && process.env.CONFIG_FILE ? readFileSync(process.env.CONFIG_FILE, 'utf8') : '{}';
-    const config = { ...JSON.parse(given), rateLimits: { free: PLAN, paid: PLAN }, ...(models && { models }) };
+    const config = { ...JSON.parse(given), rateLimits: { free: PLAN, paid: PLAN }, ...(models && { ...more, models }) };
     const configFile = join(this.folder, 'config.json');
     writeFileSync(configFile, JSON.stringify(config), { mode: 0o600 });
     const service = new Service(join(this.folder, 'service.log'));
@@ -76,7 +76,7 @@ export class Millwright {
     // An empty variable counts as none.
     const none = Object.fromEntries(OWN.map((name) => [name, '']));
     const own = { NODE_ENV: 'production', DATA_DIR: dataDir, CONFIG_FILE: configFile, PORT: '0' };
-    await service.start({ ...none, ...own }, () => undefined);
+    await service.start({ ...none, ...own, ...env }, () => undefined);
     const who = ['--workspace', 'default', '--user', 'owner@localhost'];
     const { key } = await service.cli('key', 'create', ...who, '--name', 'eval');
     this.#use(service.url, key.secret);

@@ -1,7 +1,7 @@
 // A model server on 127.0.0.1 that answers what a player says, in the form in which it is asked.
 import { createServer } from 'node:http';
 import { once } from 'node:events';
-import { CHAT, RESPONSES } from './wires.mjs';
+import { wireOf } from './wires.mjs';
 
 const BYTES_PER_TOKEN = 4;
 
@@ -40,7 +40,7 @@ export class PlayerServer {
     const bytes = Buffer.concat(chunks);
     if (request.method !== 'POST') return response.end('{"object":"list","data":[],"models":[]}');
     if (this.#game === null) throw new Error('No game has begun.');
-    const wire = request.url.endsWith('/responses') ? RESPONSES : CHAT;
+    const wire = wireOf(request.url);
     const asked = wire.read(JSON.parse(bytes.toString()));
     const inputTokens = Math.ceil(bytes.length / BYTES_PER_TOKEN);
     const answer = this.#game.answer(asked, inputTokens);

@@ -2,6 +2,19 @@
 
 const call = (name, input) => ({ name, arguments: JSON.stringify(input) });
 
+/** For agents whose own tools know nothing of it: replaces a text that stands in a file once, and says so. */
+const REPLACED = 'replaced once';
+const REPLACE = `import sys
+path, old, new = sys.argv[1:]
+text = open(path, newline="").read()
+if text.count(old) != 1: sys.exit(f"the text stands there {text.count(old)} times")
+open(path, "w", newline="").write(text.replace(old, new))
+print("${REPLACED}")`;
+const quoted = (text) => `'${text.replaceAll("'", `'\\''`)}'`;
+/** Of a folder, as a command. */
+const found = (pattern, path) =>
+  `find ${path ?? pattern.replace(/\/\*\*.*/, '')} -type f -not -path '*/node_modules/*'`;
+
 /** Ours (reference §15). */
 export const MILLWRIGHT = {
   bash: (command) => call('bash', { command }),
@@ -43,7 +56,33 @@ export const CODEX = {
       freeform: true,
     };
   },
-  glob: (pattern, path) =>
-    CODEX.bash(`find ${path ?? pattern.replace(/\/\*\*.*/, '')} -type f -not -path '*/node_modules/*'`),
+  glob: (pattern, path) => CODEX.bash(found(pattern, path)),
   failed: (result) => !/^Success/m.test(result),
+};
+
+/** Those of Claude Code 2.1; it has files named by their whole paths, and its commands stay in the folder that the one before went to. */
+const CLAUDE_CODE = {
+  bash: (command) => call('Bash', { command: `cd /workdir && ${command}`, description: 'A command' }),
+  read: (path) => call('Read', { file_path: whole(path) }),
+  edit: (path, old_string, new_string) => call('Edit', { file_path: whole(path), old_string, new_string }),
+  glob: (pattern, path) => CLAUDE_CODE.bash(found(pattern, path)),
+  failed: (result) => !/has been updated|updated successfully/i.test(result),
+};
+const whole = (path) => (path.startsWith('/') ? path : `/workdir/${path}`);
+
+/** Those of the small agent program of the tests. */
+const SMALL = {
+  bash: (command) => call('shell', { command }),
+  read: (path) => SMALL.bash(`cat -n ${path}`),
+  edit: (path, from, to) => SMALL.bash(`python3 -c ${quoted(REPLACE)} ${quoted(path)} ${quoted(from)} ${quoted(to)}`),
+  glob: (pattern, path) => SMALL.bash(found(pattern, path)),
+  failed: (result) => !result.includes(REPLACED),
+};
+
+/** Those of programs that are engines of our service, which offers them its own `publish` beside. */
+export const OF_ENGINES = {
+  small: { ...SMALL, publish: (path) => call('mcp__millwright__publish', { path }) },
+  codex: { ...CODEX, publish: (path) => ({ ...call('publish', { path }), namespace: 'mcp__millwright' }) },
+  'claude-code': { ...CLAUDE_CODE, publish: (path) => call('mcp__millwright__publish', { path }) },
+  opencode: { ...OPENCODE, publish: (path) => call('millwright_publish', { path }) },
 };

@@ -1,5 +1,6 @@
-// The two forms in which agents ask a model of OpenAI's kind: chat completions and responses, both streamed. `read` finds in a
-// request what a player needs; `events` writes an answer `{text, calls: [{id, name, arguments, freeform?}]}`.
+// The three forms in which agents ask a model: chat completions and responses of OpenAI's kind, messages of Anthropic's, all streamed. `read`
+// finds in a request what a player needs; `events` writes an answer `{text, calls: [{id, name, arguments, freeform?, namespace?}]}`.
+import { randomUUID } from 'node:crypto';
 
 /** Of the arguments of a call, so that clients put them together. */
 const PIECE = 400;
@@ -74,8 +75,54 @@ export const RESPONSES = {
   },
 };
 
-function callItem({ id, name, arguments: json, freeform }) {
-  const common = { id: `item_${id}`, call_id: id, name, status: 'completed' };
+export const MESSAGES = {
+  read({ tools = [], messages }) {
+    const blocks = messages.flatMap(({ content }) => (typeof content === 'string' ? [] : content));
+    const results = blocks.filter(({ type }) => type === 'tool_result');
+    const texts = results.map(({ tool_use_id: id, content }) => [id, textOf(content)]);
+    return { offersTools: tools.length > 0, results: new Map(texts) };
+  },
+
+  events({ text, calls }, { inputTokens, outputTokens }) {
+    // Two answers of one id are taken for parts of one.
+    const message = { id: `msg_${randomUUID()}`, type: 'message', role: 'assistant', model: 'player', content: [] };
+    const usage = { input_tokens: inputTokens, output_tokens: outputTokens };
+    const blocks = [
+      ...(text === ''
+        ? []
+        : [
+            [
+              { type: 'text', text: '' },
+              { type: 'text_delta', text },
+            ],
+          ]),
+      ...calls.map(({ id, name, arguments: json }) => [
+        { type: 'tool_use', id, name, input: {} },
+        { type: 'input_json_delta', partial_json: json },
+      ]),
+    ];
+    const events = [
+      { type: 'message_start', message: { ...message, stop_reason: null, usage } },
+      ...blocks.flatMap(([begun, delta], index) => [
+        { type: 'content_block_start', index, content_block: begun },
+        { type: 'content_block_delta', index, delta },
+        { type: 'content_block_stop', index },
+      ]),
+      { type: 'message_delta', delta: { stop_reason: calls.length > 0 ? 'tool_use' : 'end_turn' }, usage },
+      { type: 'message_stop' },
+    ];
+    return events.map((event) => `event: ${event.type}\n${data(event)}`).join('');
+  },
+};
+
+/** By the address at which it is asked. */
+export function wireOf(url) {
+  if (url.includes('/responses')) return RESPONSES;
+  return url.includes('/messages') ? MESSAGES : CHAT;
+}
+
+function callItem({ id, name, arguments: json, freeform, namespace }) {
+  const common = { id: `item_${id}`, call_id: id, name, status: 'completed', ...(namespace && { namespace }) };
   return freeform
     ? { ...common, type: 'custom_tool_call', input: json }
     : { ...common, type: 'function_call', arguments: json };

@@ -5,6 +5,9 @@
 // npm run test:secrets tries from inside of sandboxes to get the value of a secret, or to have it sent elsewhere. MILLWRIGHT_SEED repeats a run.
 // npm run test:proof has agents lie about what they have done, and kills workers while checks run. MILLWRIGHT_SEED repeats a run.
 // npm run test:console walks through the web console in a real browser, as a person would.
+// npm run test:python tries the Python client on the built service, with Debian's packages: packages/python/README.md.
+// npm run test:payment has people pay at a server that answers as Stripe does, loses and doubles its events, and kills workers. MILLWRIGHT_SEED repeats a run.
+// npm run test:sign-in has people sign in by a provider, in a real browser, and providers lie.
 // npm run test:fuzz sends generated requests. `-- --long` is the form before a release, MILLWRIGHT_SEED=N makes a run again.
 // Other arguments go to Jest: npm run test:faults -- takeover.
 import { main, prepare } from './setup.mjs';

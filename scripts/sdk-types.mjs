@@ -1,9 +1,8 @@
 // Writes the types of packages/sdk from the OpenAPI document of the built service: npm run build && node scripts/sdk-types.mjs
-import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { documentOfBuild } from './openapi-of-build.mjs';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 export const SCHEMA_FILE = join(ROOT, 'packages', 'sdk', 'src', 'schema.ts');
@@ -24,12 +23,5 @@ export async function schemaText({ openapi, info, components: { schemas } }) {
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  const folder = mkdtempSync(join(tmpdir(), 'millwright-types-'));
-  try {
-    const file = join(folder, 'openapi.json');
-    execFileSync(process.execPath, [join(ROOT, 'scripts', 'openapi.mjs'), file], { stdio: 'inherit' });
-    writeFileSync(SCHEMA_FILE, await schemaText(JSON.parse(readFileSync(file, 'utf8'))));
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
-  }
+  writeFileSync(SCHEMA_FILE, await schemaText(documentOfBuild()));
 }

@@ -51,6 +51,7 @@ import { ScimModule } from './surfaces/scim/scim.module.js';
 import { ConsoleModule } from './surfaces/console/console.module.js';
 import { PersonalNoticesModule } from './resources/personal-notices/personal-notices.module.js';
 import { SkillsModule } from './resources/skills/skills.module.js';
+import { StripeModule } from './resources/billing/stripe/stripe.module.js';
 import { SnapshotsModule } from './resources/snapshots/snapshots.module.js';
 import { WebhooksModule } from './resources/webhooks/webhooks.module.js';
 import { DeliveriesModule } from './work/deliveries/deliveries.module.js';
@@ -93,6 +94,7 @@ export function composeApp(env: Env, extensions: ExtensionSet): { imports: Modul
     TaskAccessModule,
     AutomationsModule,
     BillingModule,
+    ...StripeModule.with(env),
     IntegrationsModule,
     RepositoryListModule,
     SnapshotsModule,
@@ -110,7 +112,10 @@ export function composeApp(env: Env, extensions: ExtensionSet): { imports: Modul
   const work: Modules = env.runsWork
     ? [RunsModule.with(env), PullRequestsModule, OccurrencesModule, DeliveriesModule, NoticeSendingModule]
     : [];
-  const surfaces: Modules = [...(env.servesApi ? [McpModule, ScimModule] : []), ...(env.servesConsole ? [ConsoleModule] : [])];
+  const surfaces: Modules = [
+    ...(env.servesApi ? [McpModule, ScimModule] : []),
+    ...(env.servesConsole ? [ConsoleModule] : []),
+  ];
   return { imports: [...ground, ...http, ...background, ...resources, ...work, ...surfaces, ...extensions.modules] };
 }
 

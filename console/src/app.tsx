@@ -21,6 +21,7 @@ const IntegrationsPage = program(() => import('./pages/integrations/integrations
 const WebhooksPage = program(() => import('./pages/webhooks/webhooks-page.tsx'));
 const UsagePage = program(() => import('./pages/usage/usage-page.tsx'));
 const ProjectsPage = program(() => import('./pages/projects/projects-page.tsx'));
+const DevicePage = program(() => import('./pages/device/device-page.tsx'));
 const SettingsPage = program(() => import('./pages/settings/settings-page.tsx'));
 
 export function App() {
@@ -79,6 +80,7 @@ function Pages() {
         <Route path="/webhooks/*?" component={WebhooksPage} />
         <Route path="/usage" component={UsagePage} />
         <Route path="/projects/*?" component={ProjectsPage} />
+        <Route path="/device" component={DevicePage} />
         <Route path="/settings" component={SettingsPage} />
         <Route>
           <Unknown />

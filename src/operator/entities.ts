@@ -5,6 +5,8 @@ import { AuditAnchor } from '../access/audit/audit-anchor.entity.js';
 import { AuditEntry } from '../access/audit/audit-entry.entity.js';
 import { ApiKey } from '../access/auth/api-key.entity.js';
 import { ConsoleCode } from '../access/auth/console-code.entity.js';
+import { DeviceCode } from '../access/sign-in/device-code.entity.js';
+import { SignInIdentity } from '../access/sign-in/sign-in-identity.entity.js';
 import { ConsoleSession } from '../access/auth/console-session.entity.js';
 import { IdempotencyRecord } from '../access/idempotency/idempotency-record.entity.js';
 import { FolderRemoval } from '../access/workspaces/folder-removal.entity.js';
@@ -59,6 +61,10 @@ import { WebhookDelivery } from '../resources/webhooks/webhook-delivery.entity.j
 import { NoticeSettings } from '../resources/personal-notices/notice-settings.entity.js';
 import { PersonalNotice } from '../resources/personal-notices/personal-notice.entity.js';
 import { PushSubscription } from '../resources/personal-notices/push-subscription.entity.js';
+import { MeterReport } from '../resources/billing/stripe/meter-report.entity.js';
+import { Payment } from '../resources/billing/stripe/payment.entity.js';
+import { PaymentContact } from '../resources/billing/stripe/payment-contact.entity.js';
+import { PaymentCustomer } from '../resources/billing/stripe/payment-customer.entity.js';
 import { Webhook } from '../resources/webhooks/webhook.entity.js';
 import { Worker } from '../work/machines/worker.entity.js';
 import { WorkspaceClaim } from '../work/runs/workspace-claim.entity.js';
@@ -70,6 +76,8 @@ export const ENTITIES = [
   ApiKey,
   ConsoleSession,
   ConsoleCode,
+  SignInIdentity,
+  DeviceCode,
   IdempotencyRecord,
   FolderRemoval,
   AuditEntry,
@@ -118,6 +126,10 @@ export const ENTITIES = [
   UsageDay,
   UsageSum,
   UsageClosed,
+  PaymentCustomer,
+  Payment,
+  PaymentContact,
+  MeterReport,
   Webhook,
   WebhookDelivery,
   RepositoryConnection,

@@ -22,7 +22,7 @@ export interface Row {
   /** The success needs more than a request: a suite of its own shows it. */
   elsewhere?: string;
   /** Not in every build yet: ignored until the route is in the code. */
-  builtBy?: 'projects' | 'limits' | 'automations' | 'integrations';
+  builtBy?: 'projects' | 'limits' | 'automations' | 'integrations' | 'payment';
 }
 
 type Rest = Partial<Row> & Pick<Row, 'scopes' | 'policy'>;
@@ -194,6 +194,8 @@ export const ENDPOINTS: readonly Row[] = [
   read('/v1/mcp-servers', 'any', ['mcpServers'], 'metadata_read'),
   read('/v1/billing/summary', ['billing:read'], BILLING, 'metadata_read'),
   read('/v1/billing/usage', ['billing:read'], ['usage'], 'metadata_read'),
+  row('POST', '/v1/billing/checkout', { scopes: 'personal', policy: 'resource_write', answer: ['url'], body: { plan: 'paid' }, elsewhere: 'billing-payments' }),
+  row('POST', '/v1/billing/portal', { scopes: 'personal', policy: 'resource_write', answer: ['url'], body: {}, elsewhere: 'billing-payments' }),
   ...MEMBERS,
   ...KEYS,
   ...REPOSITORIES,
@@ -238,6 +240,7 @@ export const ENDPOINTS: readonly Row[] = [
   ...NOTICES,
   row('POST', '/mcp', { scopes: 'any', policy: 'metadata_read', answer: ['id', 'jsonrpc', 'result'], body: { jsonrpc: '2.0', id: 1, method: 'ping' } }),
   { ...open('/developer-api/rate-limits'), answer: ['free', 'paid'] },
+  row('POST', '/hooks/billing/stripe', { scopes: 'public', policy: null, elsewhere: 'hooks', builtBy: 'payment' }),
   row('POST', '/hooks/{connectionId}', { scopes: 'public', policy: null, elsewhere: 'hooks', builtBy: 'integrations' }),
   open('/health/live'),
   open('/health/ready'),

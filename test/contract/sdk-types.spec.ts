@@ -17,6 +17,20 @@ const service = useService(bootApp);
 const listTasks = tasksList as (options: object) => Promise<unknown>;
 const newClient = createClient as (options: object) => object;
 
+/** What a script makes of a document, in a process of its own: a compiler takes 100 MB. */
+function madeOf(document: string, script: string) {
+  const program = `
+    const { schemaText } = await import('${new URL(`../../scripts/${script}`, import.meta.url).href}');
+    const text = await new Response(process.stdin).text();
+    process.stdout.write(await schemaText(JSON.parse(text)));`;
+  return spawnSync(process.execPath, ['--input-type=module', '-e', program], {
+    cwd: ROOT,
+    input: document,
+    encoding: 'utf8',
+    maxBuffer: 16 * 1024 * 1024,
+  });
+}
+
 interface Described {
   paths: Record<string, Record<string, { parameters?: { in: string; schema: { type?: string } }[] }>>;
 }
@@ -24,21 +38,17 @@ interface Described {
 describe('The packages for clients (reference §19)', () => {
   it('have the types that the document of this service gives: else run scripts/sdk-types.mjs', async () => {
     const document = await (await fetch(`${service.url}/openapi.json`)).text();
-    // In a process of its own: the compiler takes 100 MB.
-    const script = `
-      const { schemaText } = await import('${new URL('../../scripts/sdk-types.mjs', import.meta.url).href}');
-      const text = await new Response(process.stdin).text();
-      process.stdout.write(await schemaText(JSON.parse(text)));`;
-    const made = spawnSync(process.execPath, ['--input-type=module', '-e', script], {
-      cwd: ROOT,
-      input: document,
-      encoding: 'utf8',
-      maxBuffer: 16 * 1024 * 1024,
-    });
+    const made = madeOf(document, 'sdk-types.mjs');
     expect(made.stderr).toBe('');
     // A record that takes anything is one that the script could not read.
     expect(made.stdout).not.toMatch(/^ {8}\w+: unknown;$/m);
     expect(made.stdout === readFileSync(`${ROOT}/packages/sdk/src/schema.ts`, 'utf8')).toBe(true);
+  });
+
+  it('have them in Python too: else run scripts/python-types.mjs', async () => {
+    const made = madeOf(await (await fetch(`${service.url}/openapi.json`)).text(), 'python-types.mjs');
+    expect(made.stderr).toBe('');
+    expect(made.stdout === readFileSync(`${ROOT}/packages/python/src/millwright/_schema.py`, 'utf8')).toBe(true);
   });
 
   // test/fixtures/generated-clients/README.md tells how they were made.
@@ -88,7 +98,10 @@ describe('The packages for clients (reference §19)', () => {
     expect([about('packages/sdk').version, about('packages/cli').version]).toEqual([version, version]);
     expect(about('packages/cli').dependencies).toEqual({ '@millwright/sdk': version });
     expect(Object.keys(about('packages/sdk').dependencies)).toEqual(['eventsource-parser']);
-    expect(readdirSync(`${ROOT}/packages`).sort()).toEqual(['cli', 'sdk']);
+    expect(readdirSync(`${ROOT}/packages`).sort()).toEqual(['cli', 'python', 'sdk']);
+    const python = readFileSync(`${ROOT}/packages/python/pyproject.toml`, 'utf8');
+    expect(/^version = "(.*)"$/m.exec(python)?.[1]).toBe(version);
+    expect(/^dependencies = \[(.*)\]$/m.exec(python)?.[1]).toMatch(/^"httpx[^",]*(,<[^",]*)?"$/);
   });
 
   it('have the verbs that `millwright` hands over, and no other', async () => {

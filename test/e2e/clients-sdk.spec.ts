@@ -1,3 +1,5 @@
+import { jest } from '@jest/globals';
+import { readFileSync } from 'node:fs';
 import { Webhook as Sender } from 'standardwebhooks';
 import {
   ConnectionError,
@@ -266,4 +268,16 @@ describe('webhooks.unwrap (reference §18, §19)', () => {
   ])('refuses %s', async (_title, raw, headers) => {
     await expect(unwrap(raw, headers, secret)).rejects.toBeInstanceOf(WebhookVerificationError);
   });
+
+  // The same as those of the Python client.
+  const vectors = JSON.parse(readFileSync(new URL('../fixtures/webhooks/unwrap.json', import.meta.url), 'utf8')) as {
+    now: number;
+    cases: { title: string; body: string; headers: Record<string, string>; secrets: string[]; toleranceSeconds?: number; event?: object; refused?: string }[];
+  }; // prettier-ignore
+  it.each(vectors.cases)('decides by its vectors: $title', async ({ body: raw, headers, secrets, event, refused, ...options }) => {
+    const clock = jest.spyOn(Date, 'now').mockReturnValue(vectors.now * 1000);
+    const outcome = await unwrap(raw, headers, secrets, options).catch((error: unknown) => (error as Error).message);
+    clock.mockRestore();
+    expect(outcome).toEqual(event ?? expect.stringContaining(refused ?? 'refused'));
+  }); // prettier-ignore
 });

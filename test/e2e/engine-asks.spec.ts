@@ -125,6 +125,7 @@ describe('A program whose task asks (reference §30)', () => {
     const task = await readTask(ann.client, id);
     expect(task.result?.fileIds).toHaveLength(1);
     const offered = last()?.tools.filter((name) => name.startsWith('mcp__millwright__')) ?? [];
-    expect(offered.sort()).toEqual(['mcp__millwright__ask', 'mcp__millwright__publish', 'mcp__millwright__todo']);
+    const names = ['ask', 'delegate', 'publish', 'todo'];
+    expect(offered.sort()).toEqual(names.map((name) => `mcp__millwright__${name}`));
   });
 });

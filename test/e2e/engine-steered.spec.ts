@@ -12,13 +12,17 @@ describe('A program in the middle of its work (reference §30)', () => {
   let ann: Member;
   const service = useService(async () => {
     model = await FakeModel.start();
-    return bootWithEngines(model, { program: engineOf() });
+    const engines = {
+      ...{ program: engineOf(), steers: engineOf({ STEERS: '1' }, { wire: 'openai-responses' }) },
+      ...{ never: engineOf({ STEERS: 'never' }), forgets: engineOf({ STEERS: 'forgets' }) },
+    };
+    return bootWithEngines(model, engines);
   });
   beforeAll(async () => (ann = await makeMember(service)));
   beforeEach(() => (model.requests.length = 0));
   afterAll(() => model.stop());
 
-  const begin = (content: string) => createTask(ann.client, { content, model: 'program' });
+  const begin = (content: string, id = 'program') => createTask(ann.client, { content, model: id });
   const send = async (id: string, content: string, mode: string) => {
     expect((await ann.client.post(`/v1/tasks/${id}/messages`, { content, mode })).status).toBe(202);
   };
@@ -37,6 +41,24 @@ describe('A program in the middle of its work (reference §30)', () => {
     expect(await finishedLater(ann.client, id)).toMatchObject({ status: 'completed', result: { text: 'Blue it is.' } });
     expect(await readResults(ann.client, id)).toMatchObject([{ status: 'success', output: 'slept\n' }]);
     expect(saidTo(model.requests.at(-1) as FakeRequest).at(-1)).toBe('Make it blue.');
+    // The model was not asked what it would have been asked without it.
+    expect(model.requests).toHaveLength(2);
+  });
+
+  it.each([
+    ['takes one into its turn, where it says that it does so', 'steers', 'Meanwhile: Make it blue.'],
+    ['is told one by its next prompt, where it does not take it', 'never', 'Make it blue.'],
+    ['is told one by its next prompt, where it does not tell its model what it has taken', 'forgets', 'Make it blue.'],
+  ])('%s', async (_, engine, told) => {
+    byMessages({ calls: [shell('sleep 3; echo slept')] }, { text: 'Blue it is.' });
+    const { id } = await begin('Begin.', engine);
+    await until('the command to run', async () => (await readMessages(ann.client, id)).length > 1);
+    await send(id, 'Make it blue.', 'steer');
+    const task = await finishedLater(ann.client, id);
+    expect(task).toMatchObject({ status: 'completed', result: { text: 'Blue it is.' }, usage: { steps: 2 } });
+    const { messages } = model.requests.at(-1) as FakeRequest;
+    expect(messages.map(({ role }) => role).slice(-4)).toEqual(['user', 'assistant', 'tool', 'user']);
+    expect(messages.at(-1)?.text).toBe(told);
     // The model was not asked what it would have been asked without it.
     expect(model.requests).toHaveLength(2);
   });

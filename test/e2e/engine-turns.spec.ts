@@ -30,6 +30,18 @@ describe('A task driven by an agent program (reference §30)', () => {
   };
   const usage = { input: 100, output: 10, cached: 40, reasoning: 3 };
 
+  it('is one of a model that says its engine by name, and nothing else of it', async () => {
+    const { body, text } = await ann.client.get<{ models: { id: string; engine: string | null }[] }>('/v1/models');
+    expect(Object.fromEntries(body.models.map(({ id, engine }) => [id, engine]))).toEqual({
+      chat: 'chat',
+      responses: 'responses',
+      messages: 'messages',
+      silent: 'silent',
+      scripted: null,
+    });
+    expect(text).not.toMatch(/acp-program|openai|anthropic|real-|MODEL_/);
+  });
+
   it.each(WIRES)('has its steps, calls, results and tokens on record, by %s', async (wire) => {
     const id = wire.split('-')[1] ?? '';
     const task = await run(

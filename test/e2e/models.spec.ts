@@ -18,6 +18,7 @@ describe('Models (reference §15)', () => {
           defaultEffort: expect.any(String),
           input: ['text'],
           contextWindow: null,
+          engine: null,
           status: 'available',
         },
       ],

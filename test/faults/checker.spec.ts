@@ -6,7 +6,8 @@ import { type Kind, type Order, orderOf } from './orders.js';
 function whole(order: Order): History & { rows: MessageRow[] } {
   const lines = order.calls.slice(0, -1).map((_, n) => `${n + 1}\n`);
   const calls = order.calls.map(({ name, input }, n) => {
-    return { toolCallId: `call-${n}`, name, input, state: 'success', output: { stdout: lines.join('') }, error: null };
+    const output = order.kind === 'engine' ? lines.join('') : { stdout: lines.join('') };
+    return { toolCallId: `call-${n}`, name, input, state: 'success', output, error: null };
   });
   const row = (n: number, own: CallRow[]): MessageRow => ({
     id: `message-${n}`,
@@ -50,9 +51,12 @@ const call = ({ rows }: { rows: MessageRow[] }, n: number): CallRow => rows[n + 
 const parts = ({ shown }: History, n: number) => shown.get('task')?.messages[n]?.parts ?? [];
 
 describe('The checker of histories', () => {
-  it.each(['quick', 'slow', 'shell'] as const)('has nothing to say of a whole history of a %s order', (kind) => {
-    expect(saidOf(kind, () => undefined)).toEqual([]);
-  });
+  it.each(['quick', 'slow', 'shell', 'engine'] as const)(
+    'has nothing to say of a whole history of a %s order',
+    (kind) => {
+      expect(saidOf(kind, () => undefined)).toEqual([]);
+    },
+  );
 
   it('sees events that are missing, and such as amount to other messages', () => {
     expect(saidOf('quick', ({ told }) => told.get('task')?.numbers.splice(1, 1))).toEqual([
@@ -138,6 +142,9 @@ describe('The checker of histories', () => {
     const log = (stdout: string) => (h: ReturnType<typeof whole>) => Object.assign(call(h, 3), { output: { stdout } });
     expect(saidOf('shell', log('1\n2\n2\n3\n'))).toEqual(['duplicate: command 2 ran 2 times']);
     expect(saidOf('shell', log('1\n3\n'))).toEqual(['missing: command 2 did not run']);
+    const printed = (output: string) => (h: ReturnType<typeof whole>) => Object.assign(call(h, 3), { output });
+    expect(saidOf('engine', printed('1\n2\n2\n3\n'))).toEqual(['duplicate: command 2 ran 2 times']);
+    expect(saidOf('engine', printed('1\n3\n'))).toEqual(['missing: command 2 did not run']);
   });
 
   it('sees what the API shows otherwise than it is on record', () => {

@@ -120,10 +120,9 @@ function judgeSequence(expected: ExpectedCall[], calls: { name: string; input: u
 /** A command that is on record as done has run once; one that was interrupted at most once. `cat log` says which did. */
 function judgeEffects(calls: CallRow[], say: Say): void {
   const last = calls.at(-1);
-  if (last?.name !== 'bash' || last.state !== 'success') return;
-  const lines = String((last.output as { stdout?: string }).stdout)
-    .trim()
-    .split('\n');
+  if (last === undefined || !['bash', 'shell'].includes(last.name) || last.state !== 'success') return;
+  const printed = typeof last.output === 'string' ? last.output : (last.output as { stdout?: string }).stdout;
+  const lines = String(printed).trim().split('\n');
   calls.slice(0, -1).forEach(({ state }, index) => {
     const times = lines.filter((line) => line === String(index + 1)).length;
     if (times > 1) say('duplicate', `command ${index + 1} ran ${times} times`);

@@ -12,11 +12,11 @@ export interface Mishap {
   place: number;
 }
 
-/** A worker is killed every 2 s, one is frozen every 5 s, Redis is emptied every 5 s. */
-export function mishapsOf(random: () => number, seconds: number, workers: number): Mishap[] {
+/** A worker is killed every 2 s, one is frozen every 5 s, Redis is emptied every 5 s; `pace` times as slowly. */
+export function mishapsOf(random: () => number, seconds: number, workers: number, pace = 1): Mishap[] {
   const every = (what: Mishap['what'], first: number, step: number): Mishap[] =>
-    Array.from({ length: Math.ceil((seconds - first) / step) }, (_, n) => {
-      return { what, at: (first + n * step) * 1000, place: Math.floor(random() * workers) };
+    Array.from({ length: Math.ceil((seconds / pace - first) / step) }, (_, n) => {
+      return { what, at: (first + n * step) * 1000 * pace, place: Math.floor(random() * workers) };
     });
   return [...every('kill', 2, 2), ...every('freeze', 1, 5), ...every('flush', 4.5, 5)].sort((a, b) => a.at - b.at);
 }

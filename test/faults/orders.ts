@@ -4,14 +4,16 @@ import { script } from '../harness/tasks.js';
 /** Steps of every task: so many calls of the model, the last of which is the answer. */
 export const STEPS = 5;
 export const MODEL = 'faults';
+/** Drives its tasks by an agent program. */
+export const ENGINE = 'engine';
 /** A command of a runbook has the most time that the sandbox gives: 10 minutes where the configuration does not say. */
 const COMMAND_SECONDS = 600;
 
 /**
  * `quick` is over in milliseconds; `slow` waits for its model at each step, so that a frozen worker wakes while another is
- * still at it; `shell` runs commands, which must not be silently repeated.
+ * still at it; `shell` runs commands, which must not be silently repeated; `engine` has an agent program run the same.
  */
-export type Kind = 'quick' | 'slow' | 'shell';
+export type Kind = 'quick' | 'slow' | 'shell' | 'engine';
 
 export interface ExpectedCall {
   name: string;
@@ -30,8 +32,13 @@ export interface Order {
 /** @param pauseMs how long the model of a slow order thinks at each step. */
 export function orderOf(key: string, kind: Kind, pauseMs = 300): Order {
   const body = (content: string, model = 'runbook') => ({ title: key, content, model });
+  const commands = [1, 2, 3].map((n) => `echo ${n} >> log\n`).concat('cat log\n');
+  if (kind === 'engine') {
+    const calls = commands.map((command) => ({ name: 'shell', input: { command }, mayBeInterrupted: true }));
+    const answers = calls.map(({ name, input }) => ({ calls: [{ name, arguments: input }] }));
+    return { key, kind, body: body(script(...answers, { text: 'Done.' }), ENGINE), calls };
+  }
   if (kind === 'shell') {
-    const commands = [1, 2, 3].map((n) => `echo ${n} >> log\n`).concat('cat log\n');
     const text = commands.map((command) => `\`\`\`sh may-fail\n${command}\`\`\``).join('\n');
     const calls = commands.map((command) => ({
       name: 'bash',

@@ -2,7 +2,7 @@ import type { TestDatabase } from '../harness/database.js';
 import type { RedisServer } from '../harness/redis.js';
 import { type Accepted, send } from './load.js';
 import { type Happened, happen, mishapsOf } from './mishaps.js';
-import { type Order, orders } from './orders.js';
+import { type Kind, type Order, orderOf, orders } from './orders.js';
 import { settled } from './settled.js';
 import type { World } from './world.js';
 
@@ -17,6 +17,10 @@ interface Ordeal {
   /** Null for an installation without one. */
   redis: RedisServer | null;
   freezeMs: number;
+  /** Of all orders; default: as the load is mixed. */
+  kind?: Kind;
+  /** How much more slowly mishaps come. */
+  pace?: number;
 }
 
 interface Borne {
@@ -33,18 +37,20 @@ interface Borne {
 export async function underMishaps(
   db: TestDatabase,
   world: World,
-  { name, count, least, random, redis, freezeMs }: Ordeal,
+  { name, count, least, random, redis, freezeMs, kind, pace }: Ordeal,
 ): Promise<Borne> {
   const over = new AbortController();
   const happened: Happened = { kills: 0, freezes: 0, flushes: 0 };
   const enough = () => (Object.keys(least) as (keyof Happened)[]).every((kind) => happened[kind] >= least[kind]);
   const began = Date.now();
-  const list = mishapsOf(random, 3600, world.workers.length);
+  const list = mishapsOf(random, 3600, world.workers.length, pace);
   const mishaps = happen(list, world, { redis, freezeMs, signal: over.signal }, happened);
   const load: Order[] = [];
   const accepted: Accepted[] = [];
   do {
-    const round = orders(`${name}-${load.length}`, count);
+    const key = `${name}-${load.length}`;
+    const round =
+      kind === undefined ? orders(key, count) : Array.from({ length: count }, (_, n) => orderOf(`${key}-${n}`, kind));
     load.push(...round);
     accepted.push(...(await send(world, round)));
     await settled(db, name);

@@ -29,6 +29,8 @@ export interface WorldOptions {
   ringUrl?: string;
   /** Another build of the service. */
   dist?: string;
+  /** Agent programs, and the models that they drive. */
+  engines?: { engines: object; models: object[] };
 }
 
 export class World {
@@ -52,7 +54,8 @@ export class World {
       { id: MODEL, provider: 'openai-compatible', prices: { input: 0.333333, cachedInput: 0.1, output: 1.5 } },
     ];
     const plans = { paid: { runningTasks: options.runningTasks ?? 1000 } };
-    writeFileSync(config, JSON.stringify({ ...FAR_LIMITS, models, plans }));
+    const { engines, models: driven = [] } = options.engines ?? {};
+    writeFileSync(config, JSON.stringify({ ...FAR_LIMITS, engines, models: [...models, ...driven], plans }));
     this.env = {
       DATABASE_URL: options.databaseUrl,
       DATA_DIR: this.folder.path,

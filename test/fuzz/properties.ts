@@ -32,6 +32,9 @@ const BESIDE: Record<string, RegExp> = {
   'POST /v1/webhooks': /^url$/,
   'PATCH /v1/webhooks/{webhookId}': /^url$/,
   'POST /v1/webhooks/{webhookId}/recover': /^since$/,
+  // Either of two fields, and addresses of pages.
+  'POST /v1/billing/checkout': /^(plan|topUp|successUrl|cancelUrl)$/,
+  'POST /v1/billing/portal': /^returnUrl$/,
   'POST /v1/keys': /^(scopes(\[\d+\])?|expiresAt)$/,
   'POST /v1/service-accounts/{serviceAccountId}/keys': /^(scopes(\[\d+\])?|expiresAt)$/,
   // A document has no form of an address.

@@ -43,7 +43,7 @@ const WHO = fc.oneof(
 
 /** What owners and admins alone may do. */
 const OF_OWNERS =
-  /^\/v1\/(webhooks|audit|members|service-accounts|repository-connections|secrets|environments|skills)(\/|$)/;
+  /^\/v1\/(webhooks|audit|billing\/(?:checkout|portal)|members|service-accounts|repository-connections|secrets|environments|skills)(\/|$)/;
 
 /** Mostly somebody who may do it. */
 const whoDoes = ({ template }: Operation) =>

@@ -48,7 +48,7 @@ export interface BootOptions {
  */
 export async function bootApp(options: BootOptions = {}): Promise<TestApp> {
   const db = options.db ?? (await createDatabase());
-  const { variables, file, modelKeys, repositoryTokens, mcpValues } = readEnv({
+  const { variables, file, modelKeys, repositoryTokens, mcpValues, paymentSecrets, signInSecret } = readEnv({
     NODE_ENV: 'test',
     PATH: process.env['PATH'],
     LOG_LEVEL: process.env['LOG_LEVEL'] ?? 'fatal',
@@ -61,7 +61,10 @@ export async function bootApp(options: BootOptions = {}): Promise<TestApp> {
   });
   const extensions = new ExtensionSet(options.extensions ?? []);
   const config = configFileSchema(extensions).parse(options.config ?? {});
-  const env = new Env(variables, { ...FAR_LIMITS, ...file, ...config }, modelKeys, repositoryTokens, mcpValues);
+  const whole = { ...FAR_LIMITS, ...file, ...config };
+  // A secret of a test stands in `env` under the name that `config` gives it, as it would in the process.
+  const secret = options.env?.[config.signIn?.clientSecretEnv ?? ''] ?? signInSecret;
+  const env = new Env(variables, whole, modelKeys, repositoryTokens, mcpValues, paymentSecrets, secret);
   const { imports = [] } = composeApp(env, extensions);
   const builder = Test.createTestingModule({ imports: [...imports, ...(options.imports ?? [])] });
   // A model that a test holds is no wait that anybody is told of: a test of waits has its own settings.

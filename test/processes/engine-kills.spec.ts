@@ -1,101 +1,122 @@
 import { randomUUID } from 'node:crypto';
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
+import { World } from '../faults/world.js';
 import { Client } from '../harness/client.js';
+import { createDatabase, type TestDatabase } from '../harness/database.js';
 import { FakeModel } from '../harness/engines/fake-model.js';
 import { engineOf, shell } from '../harness/engines/worker.js';
-import { LONG } from '../harness/numbers.js';
+import { LONG, numbers, SEED } from '../harness/numbers.js';
 import { newMark, processesGone } from '../harness/processes.js';
-import { Operator } from '../harness/operator.js';
-import { ServiceProcess, temporaryFolder } from '../harness/service.js';
-import { createTask, readMessages, readResults, readTask } from '../harness/tasks.js';
+import { createTask, readMessages, readTask } from '../harness/tasks.js';
 import { until } from '../harness/until.js';
 
-const STEPS = 6;
-const KILLS = LONG ? 5 : 2;
+const KILLS = LONG ? 100 : 2;
+/** Behind every fourth kill a worker is told to stop, too. */
+const SIGNALS = Array.from({ length: KILLS }, (_, n): NodeJS.Signals[] =>
+  n % 4 === 0 ? ['SIGKILL', 'SIGTERM'] : ['SIGKILL'],
+).flat();
+const WORKERS = LONG ? 3 : 2;
+/** On a machine that is busy a shorter one runs out by itself, and an engine that is cut off by that is none that a kill has ended. */
+const LEASE_SECONDS = 8;
+/** Tasks that are open at a time. */
+const AT_ONCE = WORKERS * 2;
+/** Of one task. */
+const STEPS = LONG ? 12 : 6;
+/** Milliseconds after a step at which a worker ends, at the most: about three steps. */
+const AFTER = 1_500;
 const INTERRUPTED = /^This was interrupted/;
 
-describe('A worker that is killed while a program drives a task (reference §30)', () => {
-  const folder = temporaryFolder();
+describe(`Workers that are killed while programs drive their tasks: seed ${SEED} (reference §30)`, () => {
   const mark = newMark();
-  let [model, service] = [] as unknown as [FakeModel, ServiceProcess];
-  let secret = '';
-  let env: Record<string, string>;
+  // One tells nothing of its calls but to its model.
+  const engines = { silent: engineOf({ SILENT: '1', MARK: mark }), telling: engineOf({ MARK: mark }) };
+  const kinds = Object.keys(engines);
+  let [model, db, world] = [] as unknown as [FakeModel, TestDatabase, World];
   beforeAll(async () => {
-    model = await FakeModel.start();
-    const path = join(folder.path, 'millwright.json');
-    const about = { provider: 'openai-compatible', baseUrl: model.url };
-    const models = ['silent', 'telling'].map((id) => ({ id, engine: id, ...about }));
-    const engines = { silent: engineOf({ SILENT: '1', MARK: mark }), telling: engineOf({ MARK: mark }) };
-    writeFileSync(path, JSON.stringify({ titles: false, engines, models }));
-    env = { DATA_DIR: folder.path, CONFIG_FILE: path, LEASE_SECONDS: '4' };
-    service = await ServiceProcess.start(env);
-    const operator = new Operator({ db: { url: '' } }, { DATA_DIR: folder.path, SECRET_KEY: '' });
-    const who = ['--workspace', 'default', '--user', 'owner@localhost'];
-    ({ secret } = (await operator.json<{ key: { secret: string } }>('key', 'create', ...who)).key);
-  }, 180_000);
+    [model, db] = await Promise.all([FakeModel.start(), createDatabase()]);
+    const models = kinds.map((id) => ({ id, engine: id, provider: 'openai-compatible', baseUrl: model.url }));
+    const about = { workers: WORKERS, leaseSeconds: LEASE_SECONDS, engines: { engines, models } };
+    world = await World.start({ databaseUrl: db.url, ...about });
+  }, 300_000);
   afterAll(async () => {
-    await service?.end('SIGKILL');
+    await world.close();
     await model.stop();
-    folder.remove();
+    await db.drop();
   });
 
-  const client = () => new Client(service.url, secret);
-  const again = async (signal: 'SIGKILL' | 'SIGTERM') => {
-    await service.end(signal);
-    service = await ServiceProcess.start(env);
-  };
+  const client = () => new Client(world.api.url, world.secret);
+  const figure = async (sql: string) => (await db.query<{ n: number }>(sql))[0]?.n ?? 0;
+  const openTasks = () => figure('SELECT count(*)::int AS n FROM tasks WHERE finished_at IS NULL');
+  const allSteps = () => figure('SELECT coalesce(sum(steps), 0)::int AS n FROM tasks');
 
-  it.each(['silent', 'telling'])(
-    'has each call carried out once at most, and on record: %s',
-    async (id) => {
+  it(
+    `have each call carried out once at most, and on record, through ${KILLS} kills`,
+    async () => {
       // Each call is another one, so that a line in the file says by which it was written.
       model.script = ({ messages }) => {
         const done = messages.filter(({ role, calls }) => role === 'assistant' && calls.length > 0).length;
         if (done >= STEPS) return { text: 'Done.' };
         return { calls: [shell(`sleep 0.3; echo ${randomUUID()} >> log`), shell('cat log')] };
       };
-      const task = await createTask(client(), { content: 'Begin.', model: id });
-      for (let kill = 0; kill < KILLS; kill++) {
-        const before = (await readTask(client(), task.id)).usage['steps'] ?? 0;
-        await until(
-          'a step',
-          async () => {
-            const now = await readTask(client(), task.id);
-            return now.finishedAt !== null || (now.usage['steps'] ?? 0) > before;
-          },
-          { within: 120_000 },
-        );
-        await pause(Math.random() * 800);
-        await again(kill % 2 === 0 ? 'SIGKILL' : 'SIGTERM');
+      const random = numbers(SEED);
+      const began = Date.now();
+      const all: string[] = [];
+      for (const signal of SIGNALS) {
+        for (let open = await openTasks(); open < AT_ONCE; open++) {
+          const kind = kinds[all.length % kinds.length];
+          all.push((await createTask(client(), { title: 'Lines', content: 'Begin.', model: kind })).id);
+        }
+        const before = await allSteps();
+        await until('a step', async () => (await allSteps()) > before, { within: 300_000 });
+        await pause(random() * AFTER);
+        // One goes on: on a slow machine nothing would ever be done otherwise.
+        const up = () => world.workers.flatMap((worker, place) => (world.isUp(worker) ? [place] : []));
+        await until('two workers to be up', () => up().length > 1, { within: 300_000 });
+        const place = up()[Math.floor(random() * up().length)] ?? 0;
+        await world.workers[place]?.end(signal);
+        await world.startWorker(place);
       }
-      const over = async () => (await readTask(client(), task.id)).finishedAt !== null;
-      await until('the task to end', over, { within: 180_000 });
-      const ended = await readTask(client(), task.id);
-      expect(ended).toMatchObject({ status: 'completed', statusReason: null, result: { text: 'Done.' } });
-      const messages = await readMessages(client(), task.id);
-      expect(messages.filter(({ status }) => status !== 'complete')).toEqual([]);
-      const parts = messages.flatMap((message) => message.parts);
-      const calls = parts.filter(({ type }) => type === 'tool_call');
-      const results = await readResults(client(), task.id);
-      expect(results).toHaveLength(calls.length);
-      for (const { status, error } of results) if (status === 'error') expect(error).toMatch(INTERRUPTED);
-      const log = String(results.findLast(({ status, output }) => status === 'success' && output !== '')?.output);
-      const lines = log.trim().split('\n');
-      expect(new Set(lines).size).toBe(lines.length);
-      const asked = calls.map(({ input }) => (input as { command: string }).command);
-      for (const line of lines) expect(asked.filter((command) => command.includes(line))).toHaveLength(1);
-      const written = asked.filter(
-        (command, index) => command.includes('>> log') && results[index]?.status === 'success',
-      );
-      for (const command of written) expect(lines.filter((line) => command.includes(line))).toHaveLength(1);
+      await until('the tasks to end', async () => (await openTasks()) === 0, { within: 600_000 });
+      const sums = { calls: 0, interrupted: 0, lines: 0 };
+      for (const id of all) {
+        const found = await carriedOut(id);
+        for (const name of Object.keys(sums) as (keyof typeof sums)[]) sums[name] += found[name];
+      }
+      const takenOver = await figure('SELECT count(*)::int AS n FROM runs WHERE epoch > 1');
+      const figures = Object.entries({ stops: SIGNALS.length - KILLS, tasks: all.length, takenOver, ...sums });
+      const words = [...figures, ['seed', SEED], ['seconds', Math.round((Date.now() - began) / 1000)]];
+      process.stderr.write(`engines: kills ${KILLS}, ${words.map((pair) => pair.join(' ')).join(', ')}\n`);
+      // Else nothing was proved.
+      expect(takenOver).toBeGreaterThan(0);
     },
-    600_000,
+    LONG ? 7_200_000 : 600_000,
   );
 
-  it('leaves no program behind', async () => {
-    await service.end('SIGKILL');
-    await processesGone(mark, 20_000);
-  }, 60_000);
+  /** Fails unless all calls of a task that is over are on record, and each was carried out once, or at most once when it was interrupted. */
+  async function carriedOut(id: string) {
+    const task = await readTask(client(), id);
+    if (task.status !== 'completed') process.stderr.write(`${world.log}\n`);
+    expect(task).toMatchObject({ status: 'completed', statusReason: null, result: { text: 'Done.' } });
+    const messages = await readMessages(client(), id, '?limit=100');
+    expect(messages.filter(({ status }) => status !== 'complete')).toEqual([]);
+    const parts = messages.flatMap((message) => message.parts);
+    const calls = parts.filter(({ type }) => type === 'tool_call');
+    const results = parts.filter(({ type }) => type === 'tool_result');
+    expect(results).toHaveLength(calls.length);
+    const failed = results.filter(({ status }) => status !== 'success');
+    for (const { error } of failed) expect(error).toMatch(INTERRUPTED);
+    const log = String(results.findLast(({ status, output }) => status === 'success' && output !== '')?.output);
+    const lines = log.trim().split('\n');
+    expect(new Set(lines).size).toBe(lines.length);
+    const asked = calls.map(({ input }) => (input as { command: string }).command);
+    for (const line of lines) expect(asked.filter((command) => command.includes(line))).toHaveLength(1);
+    const written = asked.filter((command, n) => command.includes('>> log') && results[n]?.status === 'success');
+    for (const command of written) expect(lines.filter((line) => command.includes(line))).toHaveLength(1);
+    return { calls: calls.length, interrupted: failed.length, lines: lines.length };
+  }
+
+  it('leave no program behind', async () => {
+    await Promise.all(world.workers.map((worker) => worker.end('SIGKILL')));
+    await processesGone(mark, 60_000);
+  }, 120_000);
 });

@@ -60,6 +60,10 @@ export async function signOut(): Promise<void> {
   if (!response.ok && response.status !== 401) throw await failureOf(response);
   tabs.postMessage('out');
   session.set({ is: 'out', ended: false });
+  // Of somebody whom a provider has signed in, who is signed out there as well.
+  if (response.status !== 200) return;
+  const { logoutUrl } = (await response.json()) as { logoutUrl: string };
+  location.assign(logoutUrl);
 }
 
 /** Somebody else in between is nobody: what the page keeps ends with the one whom it was read for. */
@@ -73,6 +77,22 @@ function enter(context: AuthContext): void {
 function leave(): void {
   const { is } = session.value;
   session.set({ is: 'out', ended: is === 'in' });
+}
+
+/** The name of the provider by which people sign in here; null where there is none. */
+export const provider = document.querySelector<HTMLMetaElement>('meta[name="millwright-sign-in"]')?.content ?? null;
+
+/** Where the provider is, and from there back to this very page. */
+export function providerLink(): string {
+  const { pathname, search } = location;
+  return `/console/sign-in?return=${encodeURIComponent(pathname + search)}`;
+}
+
+/** Why the provider has signed nobody in, as the service says it behind the #. It leaves the address at once. */
+export function takeRefusal(): string | null {
+  const reason = new URLSearchParams(location.hash.slice(1)).get('sign-in');
+  if (reason !== null) history.replaceState(history.state, '', location.pathname + location.search);
+  return reason;
 }
 
 /** The code of a link such as `/console/#code=…`. It leaves the address at once: it is no part of the history. */

@@ -1,6 +1,6 @@
 import { useMutation } from '@tanstack/react-query';
 import { type FormEvent, useEffect, useState } from 'react';
-import { find, signIn, takeCode } from '../api/session.ts';
+import { find, provider, providerLink, signIn, takeCode, takeRefusal } from '../api/session.ts';
 import { ThemeButton } from '../shell/theme.tsx';
 import { t } from '../texts/index.ts';
 import { Command } from '../ui/command.tsx';
@@ -9,6 +9,7 @@ import css from './login.module.css';
 
 /** Taken once, before anything is drawn: it leaves the address. */
 const code = takeCode();
+const refusal = takeRefusal();
 
 /** At the start: by the code of the link that led here, else by the session that the browser has. */
 export function useSignInByLink(): { error: unknown } {
@@ -61,6 +62,15 @@ export function LoginPage({ ended, linkError }: { ended: boolean; linkError: unk
           <p>{t.login.text}</p>
         </div>
         {ended && <Warning>{t.login.ended}</Warning>}
+        {refusal !== null && <Warning>{t.login.refused[refusal] ?? t.login.refusedOtherwise}</Warning>}
+        {provider !== null && (
+          <>
+            <a className={css.provider} href={providerLink()}>
+              {t.login.by(provider)}
+            </a>
+            <p className={css.or}>{t.login.or}</p>
+          </>
+        )}
         {linkError !== null && !login.isError && <Failure error={linkError} />}
         <label className={css.field}>
           <span>{t.login.key}</span>
@@ -72,7 +82,7 @@ export function LoginPage({ ended, linkError }: { ended: boolean; linkError: unk
               onChange={(event) => setKey(event.target.value)}
               placeholder="mw_pk_…"
               // Not while somebody may write on: their words are no key.
-              autoFocus={!ended}
+              autoFocus={!ended && provider === null}
               autoComplete="off"
               autoCapitalize="off"
               spellCheck={false}

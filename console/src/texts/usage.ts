@@ -31,6 +31,15 @@ export const usage = {
     topUp: 'Top-up balance',
     topUpNote: 'pays what lies beyond an allowance',
   },
+  payment: {
+    upgrade: 'Upgrade',
+    topUp: 'Top up',
+    amount: 'Amount of the top-up',
+    usd: (amount: string) => `$${amount}`,
+    manage: 'Manage',
+    note: 'Payment is at Stripe. “Manage” has the subscription, the card and the invoices.',
+    late: 'A payment is late. Without it the plan ends in some days: “Manage” leads to where it is paid.',
+  },
   tiles: {
     tasks: 'Turns',
     tasksNote: 'in which a model was called',

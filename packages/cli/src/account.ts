@@ -4,6 +4,7 @@ import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { type ClientOptions, Millwright } from '@millwright/sdk';
+import { keyByDevice } from './device.js';
 import { UsageError, type Line } from './line.js';
 import { plain } from './terminal.js';
 
@@ -44,7 +45,7 @@ export function ownOptions(): ClientOptions {
 
 /** Of a client that says at once that the service does not answer: it is tried again for some seconds. */
 function optionsOf(baseUrl: string, apiKey: string): ClientOptions {
-  if (!/^https?:/.test(baseUrl) || !URL.canParse(baseUrl)) throw new UsageError(`${baseUrl} is no URL of a service.`);
+  checkUrl(baseUrl);
   // Anything else cannot stand in a header.
   if (!/^[!-~]+$/.test(apiKey)) throw new UsageError('The key has characters that no key has.');
   let said = false;
@@ -62,9 +63,16 @@ function optionsOf(baseUrl: string, apiKey: string): ClientOptions {
   return { apiKey, baseUrl, fetch: telling };
 }
 
+function checkUrl(url: string): void {
+  if (!/^https?:/.test(url) || !URL.canParse(url)) throw new UsageError(`${url} is no URL of a service.`);
+}
+
 export async function login(line: Line): Promise<number> {
   const url = line.text('url') ?? (env['MILLWRIGHT_URL'] || kept().url || DEFAULT_URL);
-  const apiKey = await askForKey(url);
+  checkUrl(url);
+  // A key that is piped in is taken as it is; at a terminal a person lets the command in, where people sign in.
+  const byDevice = line.has('device') || (process.stdin.isTTY && !line.has('key'));
+  const apiKey = (byDevice ? await keyByDevice(url) : null) ?? (await askForKey(url));
   if (apiKey === '') throw new UsageError('No key was given.');
   const context = await new Millwright(optionsOf(url, apiKey)).auth.context();
   const file = accountFile();

@@ -13,8 +13,12 @@ const OUT = ['--out DIR', 'saves what the agent has published; a file that is th
 
 const VERBS: Record<string, VerbHelp> = {
   login: {
-    lines: [['login', 'asks for a key, checks it and keeps it']],
-    options: [['--url U', 'where the service is; else what was kept before, or http://127.0.0.1:3000']],
+    lines: [['login', 'has a person let it in from the console, or asks for a key, checks it and keeps it']],
+    options: [
+      ['--url U', 'where the service is; else what was kept before, or http://127.0.0.1:3000'],
+      ['--key', 'asks for a key, also where people sign in by a provider'],
+      ['--device', 'shows a code for the console, also without a terminal'],
+    ],
     example: 'mw login --url https://millwright.example.com',
   },
   run: {

@@ -189,7 +189,7 @@ const network: Verb = {
 
 /** All of them, by their names. */
 export const VERBS: Record<string, Verb | undefined> = {
-  login: { words: [], options: { url: 'text' }, run: login },
+  login: { words: [], options: { url: 'text', key: 'switch', device: 'switch' }, run: login },
   run, follow, send, withdraw, answer, cancel, pause, resume, fork, archive, tasks, show, files, checks, commands, proof, network, verify, listen, mcp,
 }; // prettier-ignore
 

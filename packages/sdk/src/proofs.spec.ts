@@ -103,6 +103,12 @@ describe('A proof is refused with a sentence', () => {
     ['whose payload is no JSON', () => signed('x'), 'Its payload is no JSON.'],
     ['whose payload begins with a mark', () => signed(`\uFEFF${JSON.stringify(statement())}`), 'Its payload is no JSON.'],
   ]; // prettier-ignore
+  it('as the cases say that clients in other languages try: test/fixtures/proofs/cases.json', () => {
+    const shared = new URL('../../../test/fixtures/proofs/cases.json', import.meta.url);
+    const cases = CASES.map(([title, of, refused]) => ({ title, proof: of(), refused }));
+    expect(JSON.parse(readFileSync(shared, 'utf8'))).toEqual(JSON.parse(JSON.stringify(cases)));
+  });
+
   it.each(CASES)('%s', async (_what, of, sentence) => {
     expect(await refusal(of() as object)).toContain(sentence);
   });

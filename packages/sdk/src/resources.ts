@@ -2,9 +2,9 @@
 import { List } from './list.js';
 import type { CallOptions, Query, Request, Transport } from './transport.js';
 import type {
-  AddMember, AuditEntry, AuthContext, BillingSummary, ChangeMember, ChangeNotices, ChangeProject, Connect, CreateKey, CreateProject,
+  AddMember, AuditEntry, AuthContext, BillingSummary, ChangeMember, ChangeNotices, ChangeProject, Checkout, Connect, CreateKey, CreateProject,
   CreateServiceAccount, CreateServiceKey, Deleted, File as StoredFile, Integration, IntegrationConnection, IntegrationDelivery, Invitation,
-  Key, Member, Model, Notices, Project, PushState, PushSubscription, RotateConnection, ServiceAccount, Upload, UsageRow,
+  Key, Member, Model, Notices, PaymentPage, Portal, Project, PushState, PushSubscription, RotateConnection, ServiceAccount, Upload, UsageRow,
   McpServer,
   WebAccess,
 } from './types.js'; // prettier-ignore
@@ -251,6 +251,14 @@ export class Billing extends Resource {
   }
   usage(query?: { groupBy?: string; from?: string; to?: string }, options?: CallOptions): Promise<UsageRow[]> {
     return this.one('usage', { method: 'GET', path: '/v1/billing/usage', query, ...options });
+  }
+  /** The address of a page where the workspace pays, for a browser. 409 `no_payment_provider`. */
+  checkout(body: Checkout, options?: CallOptions): Promise<PaymentPage> {
+    return this.transport.json({ method: 'POST', path: '/v1/billing/checkout', body, ...options });
+  }
+  /** The address of a page where the workspace manages its subscription and finds its invoices. 409 `no_payment_provider`. */
+  portal(body: Portal = {}, options?: CallOptions): Promise<PaymentPage> {
+    return this.transport.json({ method: 'POST', path: '/v1/billing/portal', body, ...options });
   }
 }
 

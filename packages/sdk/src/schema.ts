@@ -916,6 +916,12 @@ export interface components {
          *     }
          */
         BillingSummary: {
+            /** @description What may be bought by `POST /v1/billing/checkout`. Absent without a payment provider. */
+            offers?: {
+                plans: ("free" | "paid")[];
+                /** @description US dollars with two decimals. */
+                topUps: string[];
+            };
             plan: {
                 /** @enum {string} */
                 id: "free" | "paid";
@@ -1372,6 +1378,34 @@ export interface components {
             taskId: components["schemas"]["Id"];
             /** @enum {string} */
             type: "check.completed";
+        };
+        /**
+         * @example {
+         *       "topUp": "10.00",
+         *       "successUrl": "https://millwright.example/console/usage"
+         *     }
+         */
+        Checkout: {
+            /**
+             * Format: uri
+             * @description Where it goes when nothing was paid; as `successUrl` when not given.
+             */
+            cancelUrl?: string;
+            /**
+             * @description A plan of `offers` of the summary, by subscription.
+             * @enum {string}
+             */
+            plan?: "free" | "paid";
+            /**
+             * Format: uri
+             * @description Where the browser goes afterwards; the usage page of the console when not given.
+             */
+            successUrl?: string;
+            /**
+             * @description An amount of `offers` of the summary, paid once.
+             * @example 10.00
+             */
+            topUp?: string;
         };
         CheckStartedEvent: {
             createdAt: components["schemas"]["Timestamp"];
@@ -2230,7 +2264,7 @@ export interface components {
                  * @description What is wrong, for programs.
                  * @enum {string}
                  */
-                code: "invalid_body" | "invalid_field" | "unknown_field" | "invalid_query" | "invalid_cursor" | "invalid_upload" | "invalid_idempotency_key" | "missing_idempotency_key" | "invalid_cron" | "invalid_timezone" | "schedule_in_past" | "integration_not_connected" | "unknown_trigger_event" | "invalid_filter" | "model_not_available" | "repository_not_allowed" | "host_not_allowed" | "invalid_skill" | "missing_credential" | "invalid_credential" | "expired_credential" | "subscription_required" | "usage_exhausted" | "storage_exhausted" | "missing_scope" | "role_not_allowed" | "not_owner" | "origin_not_allowed" | "cross_site" | "not_found" | "method_not_allowed" | "precondition_failed" | "too_large" | "unsupported_media_type" | "range_not_satisfiable" | "idempotency_key_reused" | "idempotency_in_progress" | "interaction_not_pending" | "task_not_cancellable" | "task_not_pausable" | "task_not_final" | "no_checks" | "command_not_running" | "snapshot_gone" | "too_much_unread" | "message_already_read" | "file_in_use" | "automation_completed" | "too_many_keys" | "member_exists" | "member_has_keys" | "console_not_available" | "last_owner" | "service_account_exists" | "connection_exists" | "test_not_available" | "webhook_exists" | "too_many_webhooks" | "too_many_connections" | "secret_exists" | "too_many_secrets" | "environment_exists" | "environment_in_use" | "too_many_environments" | "environment_not_built" | "agent_exists" | "agent_in_use" | "too_many_agents" | "too_many_versions" | "version_conflict" | "skill_in_use" | "too_many_skills" | "cursor_expired" | "header_too_large" | "rate_limit_exceeded" | "too_many_streams" | "internal_error" | "unavailable" | "storage_full";
+                code: "invalid_body" | "invalid_field" | "unknown_field" | "invalid_query" | "invalid_cursor" | "invalid_upload" | "invalid_idempotency_key" | "missing_idempotency_key" | "invalid_cron" | "invalid_timezone" | "schedule_in_past" | "integration_not_connected" | "unknown_trigger_event" | "invalid_filter" | "model_not_available" | "repository_not_allowed" | "host_not_allowed" | "invalid_skill" | "missing_credential" | "invalid_credential" | "expired_credential" | "subscription_required" | "usage_exhausted" | "storage_exhausted" | "missing_scope" | "role_not_allowed" | "not_owner" | "origin_not_allowed" | "cross_site" | "not_found" | "method_not_allowed" | "precondition_failed" | "too_large" | "unsupported_media_type" | "range_not_satisfiable" | "idempotency_key_reused" | "idempotency_in_progress" | "interaction_not_pending" | "task_not_cancellable" | "task_not_pausable" | "task_not_final" | "no_checks" | "command_not_running" | "snapshot_gone" | "too_much_unread" | "message_already_read" | "file_in_use" | "automation_completed" | "too_many_keys" | "member_exists" | "member_has_keys" | "console_not_available" | "last_owner" | "service_account_exists" | "connection_exists" | "test_not_available" | "webhook_exists" | "too_many_webhooks" | "too_many_connections" | "secret_exists" | "too_many_secrets" | "environment_exists" | "environment_in_use" | "too_many_environments" | "environment_not_built" | "agent_exists" | "agent_in_use" | "too_many_agents" | "too_many_versions" | "version_conflict" | "skill_in_use" | "too_many_skills" | "no_payment_provider" | "cursor_expired" | "header_too_large" | "rate_limit_exceeded" | "too_many_streams" | "internal_error" | "unavailable" | "storage_full";
                 /** @description What is wrong and what is accepted, for people. */
                 message: string;
                 /** @description The one field at fault: `attachments[0].uploadId`. */
@@ -2885,6 +2919,7 @@ export interface components {
          *         "text"
          *       ],
          *       "contextWindow": null,
+         *       "engine": null,
          *       "status": "available"
          *     }
          */
@@ -2896,6 +2931,8 @@ export interface components {
             defaultEffort: components["schemas"]["Effort"] | null;
             description: string;
             efforts: components["schemas"]["Effort"][];
+            /** @description The agent program that drives its tasks, by the name that the operator gave it; null: the built-in loop. */
+            engine: string | null;
             id: string;
             input: ("text" | "image" | "file")[];
             name: string;
@@ -2959,6 +2996,18 @@ export interface components {
             /** @description When the task goes on by itself, ahead of now; without it not before it is resumed. A date is its beginning in UTC. */
             resumeAt?: string;
         };
+        /**
+         * @example {
+         *       "url": "https://checkout.stripe.com/c/pay/cs_test_a1B2c3"
+         *     }
+         */
+        PaymentPage: {
+            /**
+             * Format: uri
+             * @description A page of the payment provider, for a browser. It is good for one use.
+             */
+            url: string;
+        };
         PendingInteraction: {
             /** @description Whether a choice may be answered with text instead. */
             allowText: boolean;
@@ -3007,6 +3056,18 @@ export interface components {
             query?: string;
             /** @description With `basic`: the user name that is sent. Without it whichever the request has. */
             user?: string | null;
+        };
+        /**
+         * @example {
+         *       "returnUrl": "https://millwright.example/console/usage"
+         *     }
+         */
+        Portal: {
+            /**
+             * Format: uri
+             * @description Where the browser goes afterwards; the usage page of the console when not given.
+             */
+            returnUrl?: string;
         };
         /**
          * @example {
@@ -3200,6 +3261,11 @@ export interface components {
                  * @enum {string}
                  */
                 signals: "ok" | "degraded";
+                /**
+                 * @description Whether the provider of `signIn` answers; absent without one. No reason for a 503: keys work.
+                 * @enum {string}
+                 */
+                signIn?: "ok" | "unavailable";
                 /**
                  * @description `full`: below `DISK_RESERVE_BYTES`, new data is refused; `degraded`: the storage of files does not answer (`STORAGE`). Both are no reason for a 503: all else goes on.
                  * @enum {string}

@@ -22,6 +22,7 @@ const OF_CONSOLE: Record<string, string> = { POST: 'console.login', DELETE: 'con
 export function actionOf({ method, path, contract }: Named): string {
   if (contract?.action !== undefined) return contract.action;
   if (path === '/console/session') return OF_CONSOLE[method] ?? 'console.read';
+  if (path.startsWith('/console/sign-in')) return 'console.login';
   const [last = '', before = ''] = wordsOf(path).reverse();
   if (path.split('/').at(-1)?.startsWith(':') === true) return `${one(last)}.${OF_ONE[method] ?? 'read'}`;
   if (!last.endsWith('s')) return before === '' ? `${last}.read` : `${one(before)}.${last}`;

@@ -7,6 +7,7 @@ import { Membership } from '../workspaces/membership.entity.js';
 @Entity('api_keys')
 @Unique(['digest'])
 @Check('api_keys_invitation_check', `invitation IN ('open', 'used')`)
+@Index('api_keys_session', ['expiresAt'], { where: 'session' })
 @Index('api_keys_member', ['workspaceId', 'userId'])
 @ForeignKey(() => Membership, ['workspaceId', 'userId'], ['workspaceId', 'userId'], { onDelete: 'CASCADE' })
 export class ApiKey {
@@ -29,4 +30,6 @@ export class ApiKey {
    * until that session ends. Null for every other key.
    */
   @Column('text', { nullable: true }) invitation: 'open' | 'used' | null;
+  /** The key of one session of the console that a provider has signed in (reference §31). Nobody has its secret, and no list shows it. */
+  @Column('boolean', { default: false }) session: boolean;
 }

@@ -12,4 +12,9 @@ export class ConsoleSession {
   @Column('uuid')
   keyId: string;
   @Timestamp() expiresAt: Date;
+  /** What the provider has said of the person, for its own sign-out: encrypted with the id in the cookie, which is nowhere else. */
+  @Column('bytea', { nullable: true }) idToken: Buffer | null;
+  /** Wrong codes of devices that were typed, since when (reference §31). */
+  @Column('int', { default: 0 }) wrongCodes: number;
+  @Timestamp({ nullable: true }) wrongSince: Date | null;
 }

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { Request } from 'express';
 import { Database } from '../../platform/database/database.js';
 import { isUuid } from '../../platform/database/ids.js';
-import { bytes, int, raw, sql, uuid } from '../../platform/database/sql.js';
+import { bytes, bytesOrNull, int, raw, sql, uuid } from '../../platform/database/sql.js';
 import { Transactions } from '../../platform/database/transactions.js';
 import type { UnitOfWork } from '../../platform/database/unit-of-work.js';
 import { ApiError } from '../../platform/http/api-error.js';
@@ -13,6 +13,7 @@ import { ConsoleCode } from './console-code.entity.js';
 import { CredentialsService } from './credentials.service.js';
 import { END_SESSION, USE_CODE } from './invitations.sql.js';
 import { OperatorError } from './operator-error.js';
+import { openedWith, sealedWith } from './session-seal.js';
 import { isToken, newToken, SESSION_SECONDS, SessionCookies } from './session-cookies.js';
 
 /** Sessions of one key: a further one ends the oldest. */
@@ -29,8 +30,8 @@ surplus AS (
   DELETE FROM console_sessions WHERE hash IN (
     SELECT hash FROM console_sessions WHERE key_id = ${KEY_ID}
     ORDER BY expires_at DESC OFFSET ${raw(String(MOST_SESSIONS - 1))}))
-INSERT INTO console_sessions (hash, key_id, expires_at)
-SELECT ${bytes('hash')}, k.id, clock_timestamp() + make_interval(secs => ${int('seconds')}) FROM k
+INSERT INTO console_sessions (hash, key_id, expires_at, id_token)
+SELECT ${bytes('hash')}, k.id, clock_timestamp() + make_interval(secs => ${int('seconds')}), ${bytesOrNull('idToken')} FROM k
 RETURNING key_id`.rows<object>();
 
 const IS_CODE = sql`SELECT 1 FROM console_codes WHERE hash = ${bytes('hash')} AND expires_at > now()`.rows<object>();
@@ -48,6 +49,16 @@ SELECT k.workspace_id AS "workspaceId", code.expires_at AS "expiresAt" FROM k, c
   workspaceId: string;
   expiresAt: Date;
 }>();
+
+/** What a session has that a provider has signed in. */
+export interface SignedIn {
+  /** How long it lasts. */
+  seconds: number;
+  /** What the provider has said, for its own sign-out. */
+  idToken: string;
+  /** What is stored of the session that the browser had when it went to the provider. */
+  before: Buffer | null;
+}
 
 /** A session that has begun: `id` is for the browser, in this one answer. */
 export interface Begun {
@@ -88,14 +99,26 @@ export class ConsoleSessions {
     });
   }
 
-  /** Ends the session that a request has, if it has one. */
-  async end(req: Request): Promise<void> {
-    const hash = this.cookies.given(req);
-    if (hash === null || (await this.database.read.run(IS_SESSION({ hash }))).length === 0) return;
-    await this.transactions.open(async (tx) => {
-      const [key] = await tx.run(END_SESSION({ hash }));
-      if (key === undefined) return;
+  /** Begins one for a key that was made in the same transaction, for a person whom a provider has signed in. Throws 401. */
+  async beginSignedIn(tx: UnitOfWork, req: Request, keyId: string, signedIn: SignedIn): Promise<Begun> {
+    return this.begin(tx, req, await this.credentials.authenticateId(tx, keyId), signedIn);
+  }
+
+  /**
+   * Ends the session that a request has, if it has one.
+   * @returns what the provider has said of the person whom it had signed in; null where there is no such thing.
+   */
+  async end(req: Request): Promise<string | null> {
+    const id = this.cookies.idOf(req);
+    if (id === null) return null;
+    const hash = this.cookies.digest(id);
+    if ((await this.database.read.run(IS_SESSION({ hash }))).length === 0) return null;
+    return this.transactions.open(async (tx) => {
+      const [ended] = await tx.run(END_SESSION({ hash }));
+      if (ended === undefined) return null;
+      const { idToken, ...key } = ended;
       await recordAct(tx, { ...key, ...wayOf(req) }, 'console.logout', { type: 'key', id: key.keyId });
+      return idToken === null ? null : openedWith(id, idToken);
     });
   }
 
@@ -120,13 +143,15 @@ export class ConsoleSessions {
     return code;
   }
 
-  private async begin(tx: UnitOfWork, req: Request, auth: AuthContext): Promise<Begun> {
+  private async begin(tx: UnitOfWork, req: Request, auth: AuthContext, signedIn?: SignedIn): Promise<Begun> {
     const id = newToken();
     const { id: keyId } = auth.credential;
-    const begun = await tx.run(BEGIN({ keyId, hash: this.cookies.digest(id), seconds: SESSION_SECONDS }));
+    const { seconds = SESSION_SECONDS, idToken } = signedIn ?? {};
+    const token = idToken === undefined ? null : sealedWith(id, idToken);
+    const begun = await tx.run(BEGIN({ keyId, hash: this.cookies.digest(id), seconds, idToken: token }));
     if (begun.length === 0) throw new ApiError('invalid_credential', 'The key was ended at the same moment.');
     // The answer overwrites the cookie of the browser's earlier session, so nobody could end that one.
-    const before = this.cookies.given(req);
+    const before = signedIn === undefined ? this.cookies.given(req) : signedIn.before;
     if (before !== null) await tx.run(END_SESSION({ hash: before }));
     const sender = { workspaceId: auth.workspaceId, actorId: auth.userId, keyId, ...wayOf(req) };
     await recordAct(tx, sender, 'console.login', { type: 'key', id: keyId });

@@ -10,7 +10,7 @@ import { consoleHindrance, consoleLink } from './console-address.js';
 import { ConsoleSessions } from './console-sessions.js';
 import { CredentialsService } from './credentials.service.js';
 import { STANDING, WITHDRAW } from './invitations.sql.js';
-import { insertKey } from './key-rules.js';
+import { insertKey, requireKeysOfPeople } from './key-rules.js';
 
 const LIFETIME_MS = 72 * 3_600_000;
 /** The name of the key. The console knows a session by it, and asks for a key of one's own. */
@@ -42,6 +42,7 @@ export class InvitationsService {
    * admin and an owner, 404, 409 `member_has_keys` and 409 `console_not_available`.
    */
   async create(auth: AuthContext, tx: UnitOfWork, memberId: string): Promise<Invitation> {
+    requireKeysOfPeople(this.env);
     const { workspaceId } = auth;
     const { userId, kind, name } = await this.memberships.one(tx, workspaceId, memberId);
     if (kind === 'service') throw new ApiError('not_found', 'This is a service account: make a key of it instead.');

@@ -2,12 +2,16 @@
 import { bytes, raw, sql, uuid } from '../../platform/database/sql.js';
 import { LIVE } from './key-rules.js';
 
+/** Whether a provider knows the person, who needs no other way in. */
+const SIGNS_IN = (user: string) => raw(`EXISTS (SELECT FROM sign_in_identities i WHERE i.user_id = ${user})`);
+
 /**
  * What is known of the way in of the member `m` with the account `u`: `has_keys` once there was a key, or a log-in by an invitation.
  * Null for a service account.
  */
 export const ACCESS = sql`CASE WHEN u.kind = 'person' THEN coalesce((
-  SELECT CASE WHEN bool_or(k.invitation IS DISTINCT FROM 'open') THEN 'has_keys' WHEN bool_or(${LIVE}) THEN 'invited' END
+  SELECT CASE WHEN bool_or(k.invitation IS DISTINCT FROM 'open') OR ${SIGNS_IN('m.user_id')} THEN 'has_keys'
+    WHEN bool_or(${LIVE}) THEN 'invited' END
   FROM api_keys k WHERE k.workspace_id = m.workspace_id AND k.user_id = m.user_id), 'none') END AS access`;
 
 const OF_MEMBER = sql`k.workspace_id = ${uuid('workspaceId')} AND k.user_id = ${uuid('userId')}`;
@@ -17,7 +21,8 @@ export const WITHDRAW = sql`DELETE FROM api_keys k WHERE ${OF_MEMBER} AND k.invi
 
 /** Whether a member has or had any key, and the time by the clock of the database. */
 export const STANDING = sql`
-SELECT EXISTS (SELECT FROM api_keys k WHERE ${OF_MEMBER}) AS "hasKeys", clock_timestamp() AS now`.rows<{
+SELECT EXISTS (SELECT FROM api_keys k WHERE ${OF_MEMBER}) OR EXISTS (
+  SELECT FROM sign_in_identities i WHERE i.user_id = ${uuid('userId')}) AS "hasKeys", clock_timestamp() AS now`.rows<{
   hasKeys: boolean;
   now: Date;
 }>();
@@ -43,14 +48,16 @@ const isOver = (but: string) =>
   raw(`k.invitation = 'used' AND k.revoked_at IS NULL AND NOT EXISTS (
     SELECT 1 FROM console_sessions o WHERE o.key_id = k.id AND o.expires_at > clock_timestamp()${but})`);
 
-/** Ends a session, with the key where that is of an invitation. Resolves with whose it was. */
+/** Ends a session, with the key where that is of an invitation or of this session alone. Resolves with whose it was. */
 export const END_SESSION = sql`
-WITH s AS (DELETE FROM console_sessions WHERE hash = ${bytes('hash')} RETURNING hash, key_id),
-over AS (UPDATE api_keys k SET revoked_at = clock_timestamp() FROM s WHERE k.id = s.key_id AND ${isOver(' AND o.hash <> s.hash')})
-SELECT k.id AS "keyId", k.workspace_id AS "workspaceId", k.user_id AS "actorId" FROM s JOIN api_keys k ON k.id = s.key_id`.rows<{
+WITH s AS (DELETE FROM console_sessions WHERE hash = ${bytes('hash')} RETURNING hash, key_id, id_token),
+over AS (UPDATE api_keys k SET revoked_at = clock_timestamp() FROM s WHERE k.id = s.key_id
+  AND (k.session AND k.revoked_at IS NULL OR ${isOver(' AND o.hash <> s.hash')}))
+SELECT k.id AS "keyId", k.workspace_id AS "workspaceId", k.user_id AS "actorId", s.id_token AS "idToken" FROM s JOIN api_keys k ON k.id = s.key_id`.rows<{
   keyId: string;
   workspaceId: string;
   actorId: string;
+  idToken: Buffer | null;
 }>();
 
 /** Ends the keys of invitations whose sessions have run out. */

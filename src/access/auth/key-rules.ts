@@ -1,4 +1,5 @@
 // What holds of every key that is made over the API: a person's own and those of service accounts (reference §3).
+import type { Env } from '../../platform/config/env.js';
 import { columns } from '../../platform/database/columns.js';
 import { newId } from '../../platform/database/ids.js';
 import { raw } from '../../platform/database/sql.js';
@@ -19,6 +20,17 @@ export type OwnKeyRow = typeof KEY.row;
 /** Of a key `k`. By the clock of the database, and not as of the begin of a transaction that may have waited for a lock. */
 export const LIVE = raw(`k.revoked_at IS NULL AND (k.expires_at IS NULL OR k.expires_at > clock_timestamp())`);
 
+/** Of a key `k`: one that its person sees, and that counts. Those of sessions belong to the console alone. */
+export const LISTED = raw('NOT k.session');
+
+/** Throws 403 `role_not_allowed` where people sign in and only the operator makes keys. */
+export function requireKeysOfPeople({ file }: Env): void {
+  if (file.signIn?.keys !== 'operators') return;
+  const message =
+    "Only the operator makes keys here: CONFIG_FILE has signIn.keys 'operators'. People sign in to the console.";
+  throw new ApiError('role_not_allowed', message);
+}
+
 /** Without the scopes of extensions that are gone: those allow nothing. */
 export function shown(row: OwnKeyRow, known: readonly Scope[]): OwnKeyRow {
   return { ...row, scopes: row.scopes.filter((scope) => known.includes(scope)) };
@@ -34,6 +46,8 @@ export interface WantedKey {
   expiresAt: Date | null;
   /** Of the key behind an invitation. */
   invitation?: ApiKey['invitation'];
+  /** Of the key of a session that a provider has signed in. */
+  session?: true;
 }
 
 /** Throws 400 `invalid_field` for a scope that does not exist. */

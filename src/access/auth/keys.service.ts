@@ -7,6 +7,7 @@ import { Transactions } from '../../platform/database/transactions.js';
 import type { Scope } from '../../platform/http/endpoint.js';
 import { ApiKey } from './api-key.entity.js';
 import { newKey, prefixOf } from './api-key.js';
+import { LISTED } from './key-rules.js';
 import { CredentialsService } from './credentials.service.js';
 import { nameOf, OperatorError } from './operator-error.js';
 
@@ -49,7 +50,7 @@ SELECT ${RECORD} FROM k JOIN users u ON u.id = k.user_id`.rows<KeyRecord>();
 
 const LIST = sql`
 SELECT ${RECORD} FROM api_keys k JOIN users u ON u.id = k.user_id
-WHERE k.workspace_id = ${uuid('workspaceId')} ORDER BY k.created_at, k.id`.rows<KeyRecord>();
+WHERE k.workspace_id = ${uuid('workspaceId')} AND ${LISTED} ORDER BY k.created_at, k.id`.rows<KeyRecord>();
 
 const REVOKE = sql`
 WITH k AS (UPDATE api_keys SET revoked_at = coalesce(revoked_at, now()) WHERE id = ${uuid('id')} RETURNING *)
@@ -82,7 +83,7 @@ export class KeysService {
     });
   }
 
-  /** All keys of a workspace, revoked and expired ones too, oldest first. */
+  /** All keys of a workspace but those of sessions, revoked and expired ones too, oldest first. */
   list(workspaceId: string): Promise<KeyRecord[]> {
     return this.transactions.run(LIST({ workspaceId }));
   }

@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { Env } from '../../platform/config/env.js';
 import { Database } from '../../platform/database/database.js';
 import { doubleOrNull, sql, uuid } from '../../platform/database/sql.js';
 import type { UnitOfWork } from '../../platform/database/unit-of-work.js';
@@ -15,9 +16,11 @@ import {
   insertKey,
   invalidEnd,
   KEY,
+  LISTED,
   LIVE,
   MOST_KEYS,
   type OwnKeyRow,
+  requireKeysOfPeople,
   shown,
 } from './key-rules.js';
 import { USER, WORKSPACE } from './visibility.js';
@@ -28,7 +31,7 @@ const LIVE_OF_CALLER = sql`k.workspace_id = ${WORKSPACE} AND k.user_id = ${USER}
 
 /** Newest first. */
 const LIST = sql`
-SELECT ${KEY} FROM api_keys k WHERE ${LIVE_OF_CALLER} ORDER BY k.created_at DESC, k.id DESC`.rows<OwnKeyRow>();
+SELECT ${KEY} FROM api_keys k WHERE ${LIVE_OF_CALLER} AND ${LISTED} ORDER BY k.created_at DESC, k.id DESC`.rows<OwnKeyRow>();
 
 /**
  * Lets the changes of one member's keys follow each other. Requests that only hold the membership do not wait for it, and its
@@ -39,8 +42,8 @@ SELECT 1 FROM memberships WHERE workspace_id = ${WORKSPACE} AND user_id = ${USER
 
 /** For a caller who has the turn. The operator's revocation comes before, and then the key is not among them, or after. */
 const LOCK_LIVE = sql`
-SELECT ${KEY}, clock_timestamp() AS "askedAt" FROM api_keys k WHERE ${LIVE_OF_CALLER} ORDER BY k.id FOR UPDATE`.rows<
-  OwnKeyRow & { askedAt: Date }
+SELECT ${KEY}, ${LISTED} AS listed, clock_timestamp() AS "askedAt" FROM api_keys k WHERE ${LIVE_OF_CALLER} ORDER BY k.id FOR UPDATE`.rows<
+  OwnKeyRow & { listed: boolean; askedAt: Date }
 >();
 
 /** Lets a key work for some seconds more, but not longer than it would have. */
@@ -59,7 +62,7 @@ export interface MadeKey {
 interface Held {
   /** The key that asks. */
   calling: OwnKeyRow;
-  /** All live keys of the caller in the workspace, with the calling one. */
+  /** The live keys of the caller in the workspace, without those of sessions. */
   live: OwnKeyRow[];
   /** By the clock of the database. */
   now: Date;
@@ -72,6 +75,7 @@ interface Held {
 @Injectable()
 export class OwnKeysService {
   constructor(
+    private readonly env: Env,
     private readonly database: Database,
     private readonly credentials: CredentialsService,
     private readonly extensions: ExtensionSet,
@@ -84,6 +88,7 @@ export class OwnKeysService {
 
   /** Throws 400 `invalid_field`, 403 `missing_scope`, 409 `too_many_keys`. */
   async create(auth: AuthContext, tx: UnitOfWork, { name, scopes, expiresAt }: CreateKeyDto): Promise<MadeKey> {
+    requireKeysOfPeople(this.env);
     this.checkScopes(auth, scopes);
     const { calling, live, now } = await hold(auth, tx);
     const end = expiresAt === undefined ? calling.expiresAt : expiresAt === null ? null : instantOf(expiresAt);
@@ -97,6 +102,7 @@ export class OwnKeysService {
    * `missing_scope`, 404, 409 `too_many_keys`.
    */
   async rotate(auth: AuthContext, tx: UnitOfWork, id: string, overlapSeconds: number): Promise<MadeKey> {
+    requireKeysOfPeople(this.env);
     const { live, key } = await holdOne(auth, tx, id);
     if (overlapSeconds === 0) await tx.run(REVOKE({ id: key.id }));
     else {
@@ -135,10 +141,10 @@ export class OwnKeysService {
  */
 async function hold(auth: AuthContext, tx: UnitOfWork): Promise<Held> {
   await tx.runWithNext(TAKE_TURN({ auth }));
-  const live = await tx.run(LOCK_LIVE({ auth }));
-  const calling = live.find(({ id }) => id === auth.credential.id);
+  const all = await tx.run(LOCK_LIVE({ auth }));
+  const calling = all.find(({ id }) => id === auth.credential.id);
   if (calling === undefined) throw new ApiError('invalid_credential', 'The credential was ended at the same moment.');
-  return { calling, live, now: calling.askedAt };
+  return { calling, live: all.filter(({ listed }) => listed), now: calling.askedAt };
 }
 
 /** As {@link hold}, for one of the keys: the calling one, or one that allows no more. */

@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { Env } from '../../platform/config/env.js';
 import { Database } from '../../platform/database/database.js';
 import { isUuid } from '../../platform/database/ids.js';
 import { sql, uuid } from '../../platform/database/sql.js';
@@ -11,7 +12,17 @@ import { ServiceAccountsService } from '../workspaces/service-accounts.service.j
 import type { AuthContext } from './auth-context.js';
 import { CredentialsService } from './credentials.service.js';
 import type { CreateServiceKeyDto } from './key.dto.js';
-import { checkAhead, checkKnown, insertKey, KEY, LIVE, MOST_KEYS, type OwnKeyRow, shown } from './key-rules.js';
+import {
+  checkAhead,
+  checkKnown,
+  insertKey,
+  KEY,
+  LIVE,
+  MOST_KEYS,
+  type OwnKeyRow,
+  requireKeysOfPeople,
+  shown,
+} from './key-rules.js';
 import type { MadeKey } from './own-keys.service.js';
 import { WORKSPACE } from './visibility.js';
 
@@ -32,6 +43,7 @@ UPDATE api_keys k SET revoked_at = clock_timestamp() WHERE ${LIVE_OF_ACCOUNT} AN
 @Injectable()
 export class ServiceKeysService {
   constructor(
+    private readonly env: Env,
     private readonly database: Database,
     private readonly accounts: ServiceAccountsService,
     private readonly credentials: CredentialsService,
@@ -51,6 +63,7 @@ export class ServiceKeysService {
     account: string,
     { name, scopes, expiresAt = null }: CreateServiceKeyDto,
   ): Promise<MadeKey> {
+    requireKeysOfPeople(this.env);
     checkKnown(scopes, this.extensions.scopes);
     const accountId = await this.hold(auth, tx, account);
     const [live] = await tx.run(COUNT({ auth, accountId }));

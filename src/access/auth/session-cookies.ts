@@ -5,7 +5,7 @@ import { Env } from '../../platform/config/env.js';
 import { originOf } from '../../platform/http/origin.js';
 import { LastingKeys } from '../../platform/installation/lasting-keys.js';
 
-/** How long a session lasts, in seconds; the database counts too. */
+/** How long a session lasts that a key has begun, in seconds; the database counts too. */
 export const SESSION_SECONDS = 43_200;
 /** Digits in the name, of the mark of the installation's first secret: cookies ignore ports, so two services of one host need two names. */
 const MARK_LENGTH = 16;
@@ -32,6 +32,33 @@ export function isToken(text: string): boolean {
   return FORM.test(text);
 }
 
+/** A name that no other service of this host has. */
+export function cookieName(keys: LastingKeys): string {
+  return `millwright_${keys.key('backups').toString('hex').slice(0, MARK_LENGTH)}`;
+}
+
+/** The values of all cookies of a name that a request has. */
+export function cookieValues(req: Request, name: string): string[] {
+  const start = `${name}=`;
+  const all = (req.headers.cookie ?? '').split(';').map((one) => one.trim());
+  return all.filter((one) => one.startsWith(start)).map((one) => one.slice(start.length));
+}
+
+interface WrittenCookie {
+  name: string;
+  value: string;
+  /** 0 takes it away. */
+  seconds: number;
+  sameSite: 'Strict' | 'Lax';
+  secure: boolean;
+}
+
+/** Adds one to an answer. */
+export function writeCookie(res: Response, { name, value, seconds, sameSite, secure }: WrittenCookie): void {
+  const rules = `Path=/; Max-Age=${seconds}; HttpOnly; SameSite=${sameSite}${secure ? '; Secure' : ''}`;
+  res.appendHeader('Set-Cookie', `${name}=${value}; ${rules}`);
+}
+
 /** The cookie that stands for a session of the console (reference §20), and where it counts. */
 @Injectable()
 export class SessionCookies {
@@ -43,7 +70,7 @@ export class SessionCookies {
     keys: LastingKeys,
   ) {
     this.mac = keys.mac('console');
-    this.name = `millwright_${keys.key('backups').toString('hex').slice(0, MARK_LENGTH)}`;
+    this.name = cookieName(keys);
   }
 
   /** What is stored of a session's id. */
@@ -70,13 +97,20 @@ export class SessionCookies {
 
   /** What is stored of the session that the cookie of a request names, wherever it goes; null when it names none. */
   given(req: Request): Buffer | null {
-    const [id = '', another] = this.valuesOf(req);
-    // Another program of this host may have set the second one, for a path of its own.
-    return another === undefined && isToken(id) ? this.digest(id) : null;
+    const id = this.idOf(req);
+    return id === null ? null : this.digest(id);
   }
 
-  set(req: Request, res: Response, id: string): void {
-    this.write(req, res, id, SESSION_SECONDS);
+  /** The id of the session that the cookie of a request names; null when it names none. */
+  idOf(req: Request): string | null {
+    const [id = '', another] = this.valuesOf(req);
+    // Another program of this host may have set the second one, for a path of its own.
+    return another === undefined && isToken(id) ? id : null;
+  }
+
+  /** @param seconds how long the session lasts. */
+  set(req: Request, res: Response, id: string, seconds = SESSION_SECONDS): void {
+    this.write(req, res, id, seconds);
   }
 
   clear(req: Request, res: Response): void {
@@ -85,15 +119,17 @@ export class SessionCookies {
 
   /** The values of all cookies of this name. */
   private valuesOf(req: Request): string[] {
-    const start = `${this.nameFor(req)}=`;
-    const all = (req.headers.cookie ?? '').split(';').map((one) => one.trim());
-    return all.filter((one) => one.startsWith(start)).map((one) => one.slice(start.length));
+    return cookieValues(req, this.nameFor(req));
   }
 
   private write(req: Request, res: Response, id: string, seconds: number): void {
-    const secure = isHttps(req, this.env) ? '; Secure' : '';
-    const rules = `Path=/; Max-Age=${seconds}; HttpOnly; SameSite=Strict${secure}`;
-    res.setHeader('Set-Cookie', `${this.nameFor(req)}=${id}; ${rules}`);
+    writeCookie(res, {
+      name: this.nameFor(req),
+      value: id,
+      seconds,
+      sameSite: 'Strict',
+      secure: isHttps(req, this.env),
+    });
   }
 
   /** With the prefix a browser takes the cookie from this very host alone, by https: no neighbour below the same domain can set it. */

@@ -3,7 +3,7 @@ import { isUuid, newId } from '../../platform/database/ids.js';
 import type { Sql } from '../../platform/database/sql.js';
 import type { UnitOfWork } from '../../platform/database/unit-of-work.js';
 import { ApiError, notFound } from '../../platform/http/api-error.js';
-import { recordDirectory, type Request } from './directory-request.js';
+import { recorded, type DirectoryRequest } from './directory-request.js';
 import { DirectoryRoles } from './directory-roles.js';
 import {
   ADD_GROUP,
@@ -30,46 +30,60 @@ export class DirectoryGroups {
   constructor(private readonly roles: DirectoryRoles) {}
 
   /** Throws 404. */
-  async get(sql: Sql, { workspaceId }: Request, id: string): Promise<GroupRow> {
+  async get(sql: Sql, { workspaceId }: DirectoryRequest, id: string): Promise<GroupRow> {
     const [row] = await sql.run(GROUP_BY_ID({ workspaceId, id }));
     if (row === undefined) throw notFound('group');
     return row;
   }
 
   /** Throws 400 for members that are no people of the directory, and 409 for a name that another group has. */
-  async create(tx: UnitOfWork, request: Request, { members, ...group }: ToldGroup): Promise<GroupRow> {
+  async create(tx: UnitOfWork, request: DirectoryRequest, { members, ...group }: ToldGroup): Promise<GroupRow> {
     const id = newId();
     const { workspaceId } = request;
     if ((await tx.run(ADD_GROUP({ id, workspaceId, ...group }))).length === 0) throw taken(group.displayName);
-    await recordDirectory(tx, request, 'scim-group.create', { type: 'scim-group', id });
+    await recorded(tx, request, 'scim-group.create', { type: 'scim-group', id });
     await this.fill(tx, request, id, members);
     return this.get(tx, request, id);
   }
 
   /** Throws as {@link create}, and 404. */
-  async replace(tx: UnitOfWork, request: Request, id: string, { members, ...group }: ToldGroup): Promise<GroupRow> {
+  async replace(
+    tx: UnitOfWork,
+    request: DirectoryRequest,
+    id: string,
+    { members, ...group }: ToldGroup,
+  ): Promise<GroupRow> {
     const { workspaceId } = request;
     if ((await tx.run(LOCK_GROUP({ workspaceId, id }))).length === 0) throw notFound('group');
     const { displayName: before, members: were } = await this.get(tx, request, id);
     if ((await tx.run(CHANGE_GROUP({ id, workspaceId, ...group }))).length === 0) throw taken(group.displayName);
-    await recordDirectory(tx, request, 'scim-group.update', { type: 'scim-group', id });
+    await recorded(tx, request, 'scim-group.update', { type: 'scim-group', id });
     await this.fill(tx, request, id, members);
     // Rules go by the name.
-    if (before !== group.displayName) await this.roles.adjust(tx, request, were.map(({ value }) => value));
+    if (before !== group.displayName)
+      await this.roles.adjust(
+        tx,
+        request,
+        were.map(({ value }) => value),
+      );
     return this.get(tx, request, id);
   }
 
   /** Throws 404. */
-  async remove(tx: UnitOfWork, request: Request, id: string): Promise<void> {
+  async remove(tx: UnitOfWork, request: DirectoryRequest, id: string): Promise<void> {
     const { workspaceId } = request;
     if ((await tx.run(LOCK_GROUP({ workspaceId, id }))).length === 0) throw notFound('group');
     const { members } = await this.get(tx, request, id);
     await tx.run(DELETE_GROUP({ workspaceId, id }));
-    await recordDirectory(tx, request, 'scim-group.delete', { type: 'scim-group', id });
-    await this.roles.adjust(tx, request, members.map(({ value }) => value));
+    await recorded(tx, request, 'scim-group.delete', { type: 'scim-group', id });
+    await this.roles.adjust(
+      tx,
+      request,
+      members.map(({ value }) => value),
+    );
   }
 
-  private async fill(tx: UnitOfWork, request: Request, id: string, given: readonly string[]): Promise<void> {
+  private async fill(tx: UnitOfWork, request: DirectoryRequest, id: string, given: readonly string[]): Promise<void> {
     const { workspaceId } = request;
     const members = [...new Set(given.map((member) => member.toLowerCase()))];
     const [known] = members.every(isUuid) ? await tx.run(COUNT_PEOPLE({ workspaceId, members })) : [];
@@ -77,7 +91,11 @@ export class DirectoryGroups {
       throw new ApiError('invalid_field', 'Members are people that this directory has told of, by their ids.');
     }
     const changed = await tx.run(SET_MEMBERS({ workspaceId, id, members }));
-    await this.roles.adjust(tx, request, changed.map((person) => person.id));
+    await this.roles.adjust(
+      tx,
+      request,
+      changed.map((person) => person.id),
+    );
   }
 }
 

@@ -5,13 +5,19 @@ import type { UnitOfWork } from '../../platform/database/unit-of-work.js';
 import { ApiError, notFound } from '../../platform/http/api-error.js';
 import { isName } from '../../platform/text/names.js';
 import { isAddress } from '../workspaces/address.js';
-import { Membership } from '../workspaces/membership.entity.js';
 import { MembershipsService } from '../workspaces/memberships.service.js';
 import { UsersService } from '../workspaces/users.service.js';
 import { DirectoryRoles } from './directory-roles.js';
-import type { Request } from './directory-request.js';
-import { recordDirectory } from './directory-request.js';
-import { ADD_PERSON, CHANGE_PERSON, DELETE_PERSON, LOCK_PERSON, PERSON_BY_ID, type PersonRow } from './scim.sql.js';
+import { type DirectoryRequest, recorded } from './directory-request.js';
+import {
+  ADD_PERSON,
+  CHANGE_PERSON,
+  DELETE_PERSON,
+  LOCK_PERSON,
+  OWN_MEMBERSHIP,
+  PERSON_BY_ID,
+  type PersonRow,
+} from './scim.sql.js';
 
 /** A person as a directory describes it. */
 export interface ToldPerson {
@@ -35,7 +41,7 @@ export class DirectoryPeople {
   ) {}
 
   /** Throws 404. */
-  async get(sql: Sql, { workspaceId }: Request, id: string): Promise<PersonRow> {
+  async get(sql: Sql, { workspaceId }: DirectoryRequest, id: string): Promise<PersonRow> {
     const [row] = await sql.run(PERSON_BY_ID({ workspaceId, id }));
     if (row === undefined) throw notFound('user');
     return row;
@@ -45,7 +51,7 @@ export class DirectoryPeople {
    * Makes an account where nobody has the address, and a member of it. Throws 400 for an address that is none, and 409 where the directory has
    * told of the account or the name already.
    */
-  async create(tx: UnitOfWork, request: Request, person: ToldPerson): Promise<PersonRow> {
+  async create(tx: UnitOfWork, request: DirectoryRequest, person: ToldPerson): Promise<PersonRow> {
     const { workspaceId } = request;
     const { address, name } = person;
     if (!isAddress(address)) {
@@ -58,7 +64,7 @@ export class DirectoryPeople {
     if ((await tx.run(ADD_PERSON({ id, workspaceId, userId, userName, externalId, told }))).length === 0) {
       throw taken(`${userName} or ${address}`);
     }
-    await recordDirectory(tx, request, 'scim-user.create', { type: 'scim-user', id });
+    await recorded(tx, request, 'scim-user.create', { type: 'scim-user', id });
     if (person.active) await this.join(tx, request, { id, userId, address });
     return this.get(tx, request, id);
   }
@@ -67,7 +73,7 @@ export class DirectoryPeople {
    * Takes what the directory says now. A person who is not active any more is a member no more, with all that a member's end brings; the account
    * and its address stay what they are. Throws 404, and 409 for a name that another one has and for the last owner.
    */
-  async replace(tx: UnitOfWork, request: Request, id: string, person: ToldPerson): Promise<PersonRow> {
+  async replace(tx: UnitOfWork, request: DirectoryRequest, id: string, person: ToldPerson): Promise<PersonRow> {
     const { workspaceId } = request;
     const userId = await this.lock(tx, request, id);
     const before = await this.get(tx, request, id);
@@ -75,22 +81,22 @@ export class DirectoryPeople {
     if ((await tx.run(CHANGE_PERSON({ workspaceId, id, userName, externalId, told }))).length === 0) {
       throw taken(userName);
     }
-    await recordDirectory(tx, request, 'scim-user.update', { type: 'scim-user', id });
+    await recorded(tx, request, 'scim-user.update', { type: 'scim-user', id });
     if (before.active && !active) await this.leave(tx, request, userId);
     if (!before.active && active) await this.join(tx, request, { id, userId, address });
     return this.get(tx, request, id);
   }
 
   /** Ends the membership, and forgets what the directory has told. Throws 404, and 409 for the last owner. */
-  async remove(tx: UnitOfWork, request: Request, id: string): Promise<void> {
+  async remove(tx: UnitOfWork, request: DirectoryRequest, id: string): Promise<void> {
     const userId = await this.lock(tx, request, id);
     const { active } = await this.get(tx, request, id);
     if (active) await this.leave(tx, request, userId);
     await tx.run(DELETE_PERSON({ workspaceId: request.workspaceId, id }));
-    await recordDirectory(tx, request, 'scim-user.delete', { type: 'scim-user', id });
+    await recorded(tx, request, 'scim-user.delete', { type: 'scim-user', id });
   }
 
-  private async lock(tx: UnitOfWork, { workspaceId }: Request, id: string): Promise<string> {
+  private async lock(tx: UnitOfWork, { workspaceId }: DirectoryRequest, id: string): Promise<string> {
     const [row] = await tx.run(LOCK_PERSON({ workspaceId, id }));
     if (row === undefined) throw notFound('user');
     return row.userId;
@@ -99,19 +105,19 @@ export class DirectoryPeople {
   /** One who was a member before, by the operator or an owner, stays what it was. */
   private async join(
     tx: UnitOfWork,
-    request: Request,
+    request: DirectoryRequest,
     { id, userId, address }: { id: string; userId: string; address: string },
   ): Promise<void> {
     const { workspaceId } = request;
     const role = await this.roles.of(tx, request, id, address);
     if (!(await this.memberships.join(tx, workspaceId, userId, role))) return;
-    await tx.manager.getRepository(Membership).update({ workspaceId, userId }, { beforeRule: 'none' });
-    await recordDirectory(tx, request, 'member.add', { type: 'user', id: userId });
+    await tx.run(OWN_MEMBERSHIP({ workspaceId, id }));
+    await recorded(tx, request, 'member.add', { type: 'user', id: userId });
   }
 
-  private async leave(tx: UnitOfWork, request: Request, userId: string): Promise<void> {
+  private async leave(tx: UnitOfWork, request: DirectoryRequest, userId: string): Promise<void> {
     await this.memberships.leave(tx, request.workspaceId, userId, null);
-    await recordDirectory(tx, request, 'member.remove', { type: 'user', id: userId });
+    await recorded(tx, request, 'member.remove', { type: 'user', id: userId });
   }
 }
 

@@ -59,7 +59,9 @@ export class ScimTokens {
     const made = { id: newId(), workspaceId, digest: this.credentials.digest(secret) };
     return this.transactions.open(async (tx) => {
       if ((await tx.run(LIST({ workspaceId }))).length >= MOST) {
-        throw new OperatorError(`The workspace has ${MOST} tokens, which is the most; 'scim-token delete ID' ends one.`);
+        throw new OperatorError(
+          `The workspace has ${MOST} tokens, which is the most; 'scim-token delete ID' ends one.`,
+        );
       }
       await tx.manager.getRepository(ScimToken).insert({ ...made, prefix: secret.slice(0, PREFIX_LENGTH) });
       await recordOperator(tx, workspaceId, 'scim-token.create', { type: 'scim-token', id: made.id });

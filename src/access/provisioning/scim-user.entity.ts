@@ -26,6 +26,8 @@ export class ScimUser {
   @Column('text', { nullable: true }) externalId: string | null;
   /** What else the directory has told, in the form of RFC 7643. */
   @Column('jsonb') told: object;
+  /** Since when the account is a member by the directory's making: the time when that membership began, which a later one has not. */
+  @Timestamp({ nullable: true }) memberSince: Date | null;
   @CreatedAt() createdAt: Date;
   @Timestamp({ default: () => 'now()' }) updatedAt: Date;
 }

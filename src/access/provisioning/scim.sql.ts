@@ -49,6 +49,10 @@ UPDATE scim_users s SET user_name = ${VALUES.userName}, external_id = ${VALUES.e
 WHERE ${OF_WORKSPACE} AND s.id = ${uuid('id')} AND NOT EXISTS (
   SELECT FROM scim_users o WHERE o.workspace_id = s.workspace_id AND o.id <> s.id AND lower(o.user_name) = lower(${VALUES.userName}))
 RETURNING 1`.rows();
+/** The membership that the account has now is of the directory's making. */
+export const OWN_MEMBERSHIP = sql`
+UPDATE scim_users s SET member_since = m.created_at FROM memberships m
+WHERE ${OF_WORKSPACE} AND s.id = ${uuid('id')} AND m.workspace_id = s.workspace_id AND m.user_id = s.user_id`.rows();
 export const DELETE_PERSON = sql`DELETE FROM scim_users s WHERE ${OF_WORKSPACE} AND s.id = ${uuid('id')}`.rows();
 
 const GROUP_OF_WORKSPACE = sql`g.workspace_id = ${uuid('workspaceId')}`;
@@ -107,7 +111,7 @@ SELECT s.user_id AS "userId", u.email, m.role, ARRAY(
   SELECT g.display_name FROM scim_group_members gm JOIN scim_groups g ON g.id = gm.group_id WHERE gm.scim_user_id = s.id) AS groups
 FROM scim_users s JOIN users u ON u.id = s.user_id
 JOIN memberships m ON m.workspace_id = s.workspace_id AND m.user_id = s.user_id
-WHERE ${OF_WORKSPACE} AND s.id = ANY(${uuids('people')}) AND m.before_rule = 'none' ORDER BY s.user_id`.rows<Standing>();
+WHERE ${OF_WORKSPACE} AND s.id = ANY(${uuids('people')}) AND m.created_at = s.member_since ORDER BY s.user_id`.rows<Standing>();
 
 /** A member as rules see it. */
 export interface Standing {

@@ -3,6 +3,7 @@ import type { SignInConfig, SignInRule } from '../../platform/config/sign-in.js'
 import { isName } from '../../platform/text/names.js';
 import type { Role } from '../auth/auth-context.js';
 import { isAddress } from '../workspaces/address.js';
+import { SignInRefused } from './sign-in-refused.js';
 
 /** A person whom a provider has signed in. */
 export interface Person {
@@ -18,14 +19,20 @@ export interface Person {
 const LONGEST_NAME = 200;
 type Claims = Readonly<Record<string, unknown>>;
 
-/** Claims of an ID token that was checked, and of the userinfo endpoint. */
+/** Of claims of an ID token that was checked, and of the userinfo endpoint. Throws {@link SignInRefused}. */
 export function personOf(claims: Claims, { issuer, groupsClaim }: SignInConfig): Person {
   const { sub, email, name, preferred_username: username } = claims;
+  // The package takes an empty one (OpenID Connect Core 1.0 §2: at most 255 characters, ASCII).
+  if (typeof sub !== 'string' || !/^[\x20-\x7e]{1,255}$/.test(sub)) throw new SignInRefused('invalid');
+  // Else somebody of very many groups would lose what they give.
+  if (claims[groupsClaim] === undefined && Object.hasOwn(claims['_claim_names'] ?? {}, groupsClaim)) {
+    throw new SignInRefused('invalid', new Error('The token names no groups, for there are too many: it says where to ask for them, and nobody asks there.'));
+  }
   const verified = typeof email === 'string' && isVerified(claims) && isAddress(email) ? email : null;
   const local = verified?.slice(0, verified.lastIndexOf('@')).slice(0, LONGEST_NAME).toWellFormed();
   const names = [name, username, local].map((one) => (typeof one === 'string' ? one.trim() : ''));
   const called = names.find((one) => isName(one) && one.length <= LONGEST_NAME) ?? 'Somebody';
-  return { issuer, subject: String(sub), email: verified, name: called, groups: textsOf(claims[groupsClaim]) };
+  return { issuer, subject: sub, email: verified, name: called, groups: textsOf(claims[groupsClaim]) };
 }
 
 /** Entra has no `email_verified`: it says by `xms_edov` that the owner of the address's domain was verified. */

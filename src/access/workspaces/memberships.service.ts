@@ -112,16 +112,25 @@ export class MembershipsService {
     return forOperator(added, ADVICE);
   }
 
-  /** Makes a user a member; false: it is one already, and keeps its role. */
-  async join(tx: UnitOfWork, workspaceId: string, userId: string, role: Role): Promise<boolean> {
+  /**
+   * Makes a user a member; false: it is one already, and keeps its role.
+   * @param beforeRule `none` for a member whom a rule of `signIn` makes.
+   */
+  async join(
+    tx: UnitOfWork,
+    workspaceId: string,
+    userId: string,
+    role: Role,
+    beforeRule: 'none' | null = null,
+  ): Promise<boolean> {
     if ((await tx.run(HOLD_USER({ userId }))).length === 0) {
       throw new ApiError('unavailable', 'The account was removed at the same moment; try again.');
     }
-    return (await tx.run(JOIN({ workspaceId, userId, role }))).length > 0;
+    return (await tx.run(JOIN({ workspaceId, userId, role, beforeRule }))).length > 0;
   }
 
   /**
-   * Gives a member another role; resolves with the one of before. Throws 403 `role_not_allowed` for an admin and an owner, 404, and
+   * Gives a member another role, which from then on no rule of `signIn` lowers; resolves with the one of before. Throws 403 `role_not_allowed` for an admin and an owner, 404, and
    * 409 `last_owner` unless `evenLastOwner`.
    */
   async changeRole(
@@ -134,9 +143,9 @@ export class MembershipsService {
     const before = (await lockMembers(tx, workspaceId, { [userId]: 'change' }, by?.userId)).get(userId);
     if (before === undefined) throw noSuchMember();
     by?.requireOwnerFor(before, role);
+    if (before === 'owner' && role !== 'owner') await checkOwners(tx, [workspaceId], userId, change);
+    await tx.manager.getRepository(Membership).update({ workspaceId, userId }, { role, beforeRule: null });
     if (before === role) return before;
-    if (before === 'owner') await checkOwners(tx, [workspaceId], userId, change);
-    await tx.manager.getRepository(Membership).update({ workspaceId, userId }, { role });
     // An admin may have made it, who makes no owner.
     if (role === 'owner') await tx.run(WITHDRAW({ workspaceId, userId }));
     for (const listener of this.roleListeners) await listener(tx, workspaceId, userId, role);

@@ -1,7 +1,7 @@
 // The statements of memberships. Locks are taken in the order account, memberships by id; then projects, tasks, runs, files.
 import { columns } from '../../platform/database/columns.js';
 import { LOCKS } from '../../platform/database/locks.js';
-import { raw, sql, text, uuid, uuids } from '../../platform/database/sql.js';
+import { raw, sql, text, textOrNull, uuid, uuids } from '../../platform/database/sql.js';
 import { ACCESS } from '../auth/invitations.sql.js';
 import { Membership } from './membership.entity.js';
 import { User } from './user.entity.js';
@@ -45,7 +45,8 @@ SELECT 1 FROM users WHERE id = ${uuid('userId')} AND deleted_at IS NULL FOR SHAR
 
 /** No row for a user who is a member already. */
 export const JOIN = sql`
-INSERT INTO memberships (workspace_id, user_id, role) VALUES (${uuid('workspaceId')}, ${uuid('userId')}, ${text('role')})
+INSERT INTO memberships (workspace_id, user_id, role, before_rule)
+VALUES (${uuid('workspaceId')}, ${uuid('userId')}, ${text('role')}, ${textOrNull('beforeRule')})
 ON CONFLICT DO NOTHING RETURNING 1`.rows();
 
 const ONE_ROLE = columns(Membership, 'm', ['role']);

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { INSTALLATION } from '../audit/audit-entry.entity.js';
-import { recordAct, recordOperator, type Sender } from '../audit/record.js';
+import { recordAct, recordDirectory, recordOperator } from '../audit/record.js';
 import { nameOf, OperatorError } from '../auth/operator-error.js';
 import { columns } from '../../platform/database/columns.js';
 import { newId } from '../../platform/database/ids.js';
@@ -24,11 +24,17 @@ SELECT ${PERSON} FROM users u WHERE u.kind = 'person' AND u.deleted_at IS NULL O
 const GET = sql`SELECT ${PERSON} FROM users u WHERE lower(u.email) = lower(${text('email')})`.rows<Person>();
 
 // Nobody can use these any more. A row that is locked is being deleted by a chore.
-const DELETE_REMAINS = ['idempotency_keys', 'uploads', 'scim_users'].map((table) =>
+const DELETE_REMAINS = ['idempotency_keys', 'uploads', 'sign_in_identities', 'scim_users'].map((table) =>
   sql`
 DELETE FROM ${raw(table)} WHERE ctid = ANY(ARRAY(
   SELECT ctid FROM ${raw(table)} WHERE user_id = ${uuid('id')} FOR UPDATE SKIP LOCKED))`.rows(),
 );
+
+/** Who sends the request that makes an account: a member, or with null a directory. */
+interface AccountMaker {
+  actorId: string | null;
+  keyId: string;
+}
 
 /** People. Their addresses are told apart without regard to capitals. */
 @Injectable()
@@ -55,14 +61,15 @@ export class UsersService {
    * The account with this address, in the transaction of a request; made when there is none, which the installation's log says.
    * @param by who sends the request. @param name of a new one; what stands before the @ when not given.
    */
-  async withAddress(by: Pick<Sender, 'actorId' | 'keyId'>, tx: UnitOfWork, email: string, name?: string): Promise<Person> {
+  async withAddress(by: AccountMaker, tx: UnitOfWork, email: string, name?: string): Promise<Person> {
     const [known] = await tx.run(GET({ email }));
     if (known !== undefined) return known;
     const [made] = await tx.run(CREATE({ id: newId(), email, name: name ?? localPart(email) }));
     if (made !== undefined) {
-      const sender = { ...by, address: null, requestId: null };
+      const sender = { workspaceId: INSTALLATION, keyId: by.keyId, address: null, requestId: null };
       const about = { type: 'user', id: made.id };
-      await recordAct(tx, { ...sender, workspaceId: INSTALLATION }, 'user.create', about);
+      if (by.actorId === null) await recordDirectory(tx, sender, 'user.create', about);
+      else await recordAct(tx, { ...sender, actorId: by.actorId }, 'user.create', about);
       return made;
     }
     const [other] = await tx.run(GET({ email }));

@@ -174,6 +174,7 @@ export interface ToldSurroundings {
  * - `step`: a model call is over. Its message is recorded, `complete` when it has no calls, else `in_progress`. `surroundings` is
  *   what the service sent to the model before the first message of the task; it becomes the first part of that message, once in the task's life.
  * - `title`: a model has made a title for an `untitled` task. At most once, before the first `step`.
+ * - `spent`: calls of the model that leave no message have used this, and no step has shown it.
  * - `engine_session`: the agent program works in another session from now on.
  * - `cut`: the conversation was compacted: the model is sent less of it from now on. `parts` are the message that says so
  *   to people; `usage` is that of the model call which wrote the summary.
@@ -221,6 +222,7 @@ export type AgentEvent =
       /** As of a `step`. */
       model?: string;
     }
+  | { type: 'spent'; usage: ModelUsage }
   | { type: 'engine_session'; session: EngineSession }
   | { type: 'cloned'; commit: string }
   | { type: 'changes'; counted: ChangeCounts | null; patch: PublishedFile | null }

@@ -8,6 +8,7 @@ import { causesOf } from '../../platform/logging/redaction.js';
 import type { Metrics } from '../../platform/metrics/metrics.js';
 import { SandboxBusyError, SandboxError } from '../sandbox/sandbox.js';
 import type { AgentEvent, AgentFeedback, AgentInput, AgentOutcome } from './agent-engine.js';
+import type { SecretToUse } from './agent-tool.js';
 import { NONE_LEFT, PASSED, runChecks } from './check-steps.js';
 import type { EarlierCommand } from './commands/input-commands.js';
 import { readCommands, toldCommands } from './commands/told-commands.js';
@@ -17,6 +18,9 @@ import type { ListCache } from './mcp/list-cache.js';
 import { TaskMcp } from './mcp/task-mcp.js';
 import type { ModelCaller } from './model-caller.js';
 import { bringIn, tellChanges, type Verify } from './repository-steps.js';
+import { DELEGATE } from './tools/delegate.js';
+import { USE_SECRET } from './tools/use-secret.js';
+import { WEB_FETCH } from './tools/web-fetch.js';
 import { TITLE_ANSWER, type TitleAsk, withTitle } from './title-call.js';
 import type { TurnLimits } from './turn-limits.js';
 import { type Failure, sandboxUnavailable } from './turn-outcomes.js';
@@ -35,6 +39,15 @@ export function reportOf(
     const msg = `Task ${taskId}: ${error.message}`;
     logger[level]({ workspaceId, taskId, runId, msg, ...(cause !== null && { cause }) });
   };
+}
+
+/** Names of the tools that a task has for what it may, beside those that every task has. */
+export function furtherTools({ web, delegation }: AgentInput, secrets: readonly SecretToUse[] | null): string[] {
+  return [
+    ...((secrets ?? []).length > 0 ? [USE_SECRET] : []),
+    ...(web === undefined ? [] : [WEB_FETCH]),
+    ...(delegation === undefined ? [] : [DELEGATE]),
+  ];
 }
 
 interface Serving {

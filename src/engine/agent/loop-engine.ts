@@ -14,7 +14,7 @@ import {
   type AgentOutcome,
 } from './agent-engine.js';
 import { secretsToUse } from './approval.js';
-import { judged, madeReady, mcpOf, modelGone, reportOf, tellEnded, titled } from './around-turn.js';
+import { furtherTools, judged, madeReady, mcpOf, modelGone, reportOf, tellEnded, titled } from './around-turn.js';
 import { beside, checkOriginal } from './check-lanes.js';
 import { answered, isAnswered } from './check-steps.js';
 import { besideCommands } from './commands/beside-commands.js';
@@ -33,9 +33,6 @@ import { systemPrompt } from './system-prompt.js';
 import { TaskFiles } from './task-files.js';
 import { ToolRegistry } from './tool-registry.js';
 import { GOING_ON } from './tools/bash-output.js';
-import { DELEGATE } from './tools/delegate.js';
-import { USE_SECRET } from './tools/use-secret.js';
-import { WEB_FETCH } from './tools/web-fetch.js';
 import { TurnRun } from './turn-run.js';
 import { webUse } from './web-use.js';
 import { waitsAfter } from './when-blocked.js';
@@ -80,12 +77,7 @@ export class LoopEngine extends AgentEngine {
     const mcp = mcpOf(input, sandbox, { windows, lists, metrics, env, report });
     const commands = this.commandsOf(input, limits);
     const secrets = await secretsToUse(input);
-    const also = [
-      ...((secrets ?? []).length > 0 ? [USE_SECRET] : []),
-      ...(input.web === undefined ? [] : [WEB_FETCH]),
-      ...(input.delegation === undefined ? [] : [DELEGATE]),
-      ...(commands === null ? [] : GOING_ON),
-    ];
+    const also = [...furtherTools(input, secrets), ...(commands === null ? [] : GOING_ON)];
     const { denied = [] } = input;
     const fitting = resultCharacters(model.contextWindow);
     const system = systemPrompt(input);

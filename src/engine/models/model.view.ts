@@ -15,12 +15,19 @@ export const modelSchema = named(
     defaultEffort: effortSchema.nullable(),
     input: z.array(z.enum(['text', 'image', 'file'])),
     contextWindow: z.int().nullable().describe('Tokens; null when unknown.'),
+    engine: z
+      .string()
+      .nullable()
+      .describe(
+        'The agent program that drives its tasks, by the name that the operator gave it; null: the built-in loop.',
+      ),
     status: z.enum(['available', 'unavailable']),
   }),
 );
 
-/** A model as clients see it (reference §15): nothing of its provider, route or tier. */
-export function modelView(model: ModelInfo, defaultId: string): z.output<typeof modelSchema> {
+/** A model as clients see it (reference §15): nothing of its provider, route or tier. @param engine by name; null: none. */
+export function modelView(model: ModelInfo, defaultId: string, engine: string | null): z.output<typeof modelSchema> {
   const { id, name, description, efforts, defaultEffort, input, contextWindow, status } = model;
-  return { id, name, description, default: id === defaultId, efforts, defaultEffort, input, contextWindow, status };
+  const isDefault = id === defaultId;
+  return { id, name, description, default: isDefault, efforts, defaultEffort, input, contextWindow, engine, status };
 }

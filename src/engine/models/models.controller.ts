@@ -16,6 +16,8 @@ export class ModelsController {
     answer: z.strictObject({ models: z.array(modelSchema) }),
   })
   list() {
-    return { models: this.models.list().map((model) => modelView(model, this.models.default().id)) };
+    const { id: defaultId } = this.models.default();
+    const engineOf = (id: string) => this.models.engineOf(id)?.name ?? null;
+    return { models: this.models.list().map((model) => modelView(model, defaultId, engineOf(model.id))) };
   }
 }

@@ -47,7 +47,21 @@ describe('An address that somebody has named (reference §27)', () => {
     expect(seen(found('read', folder))).toBe(true);
   });
 
+  it('counts in a page and in an answer also where an agent program has asked for them, by its own name of the tool', () => {
+    const answered = { status: 'success' as const, output: { content: `Take ${URL_}`, options: null, files: [] } };
+    expect(seen(found('mcp__millwright__web_fetch', output(URL_)))).toBe(true);
+    expect(seen(found('millwright_ask', answered))).toBe(true);
+  });
+
   it.each<[string, ConversationMessage[]]>([
+    [
+      'what an agent program says of such a call',
+      found('mcp__millwright__web_fetch', { status: 'success', output: URL_ }),
+    ],
+    [
+      'what a server of that name answers',
+      found('mcp__millwright__web_fetch', { status: 'success', output: { text: URL_ } }),
+    ],
     [
       'what a command has printed',
       found('bash', { status: 'success', output: { exitCode: 0, stdout: URL_, stderr: '' } }),

@@ -1,5 +1,6 @@
 // Addresses that people and pages have named (reference §27, docs/decisions/0105). The agent can print any address, with what it knows in it.
 import { type ConversationMessage, isJsonObject, type StoredPart, type ToolResult } from '../models/conversation.js';
+import { ownTool } from '../models/own-tool.js';
 import { LONGEST, pageUrl } from './page-url.js';
 
 /** The tool whose results count, by its name in the record. */
@@ -50,10 +51,13 @@ function foundBy(name: string, { status, forModel, ...result }: Exclude<ToolResu
   const notes = (forModel?.notes ?? []).map(({ text }) => text);
   const output = status === 'success' && 'output' in result ? result.output : null;
   const found = isJsonObject(output) ? output : {};
-  if (NAMES.test(name)) return [...notes, found['url'], found['text']].map(String).join('\n');
+  const { url, text, content } = found;
+  const tool = ownTool(name) ?? name;
+  // A page has its address; what a server of the same name answers has none, and an agent program tells texts alone.
+  const isPage = NAMES.test(tool) && typeof url === 'string' && typeof text === 'string';
+  if (isPage) return [...notes, url, text].join('\n');
   // What a person has answered to a question, and not what the agent gave to choose from.
-  const { content } = found;
-  return [...notes, ...(name === 'ask' && typeof content === 'string' ? [content] : [])].join('\n');
+  return [...notes, ...(tool === 'ask' && typeof content === 'string' ? [content] : [])].join('\n');
 }
 
 function namedIn(of: object, text: () => string, bare: boolean): Set<string> {

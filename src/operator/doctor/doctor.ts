@@ -20,6 +20,7 @@ import { modelsCheck } from './models.check.js';
 import { queuesCheck } from './queues.check.js';
 import { redisCheck } from './redis.check.js';
 import { sandboxesCheck } from './sandboxes.check.js';
+import { signInCheck } from './sign-in.check.js';
 import { secretCheck, secretsOf as ownSecrets } from './secret.check.js';
 import { serviceCheck } from './service.check.js';
 import { storageCheck } from './storage.check.js';
@@ -47,6 +48,7 @@ export const CHECKS: readonly Check[] = [
   enginesCheck,
   modelsCheck,
   mailCheck,
+  signInCheck,
   machinesCheck,
   queuesCheck,
   stuckCheck,
@@ -110,6 +112,7 @@ function secretsOf(at: Examination): [string, string][] {
     ...providerKeysOf(at.env.variables),
     ...at.env.modelKeys.values(),
     ...at.env.mcpValues.values(),
+    at.env.signInSecret,
     current,
     previous,
   ];

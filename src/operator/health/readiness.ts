@@ -1,6 +1,7 @@
 import { access, constants } from 'node:fs/promises';
 import { Injectable, type OnModuleDestroy } from '@nestjs/common';
 import { z } from 'zod';
+import { SignInProvider } from '../../access/sign-in/sign-in-provider.js';
 import { DataDir } from '../../platform/config/data-dir.js';
 import { DiskSpace } from '../../platform/disk/disk-space.js';
 import { Installation } from '../../platform/installation/installation.js';
@@ -28,6 +29,10 @@ export const readinessSchema = named(
         .describe(
           '`full`: below `DISK_RESERVE_BYTES`, new data is refused; `degraded`: the storage of files does not answer (`STORAGE`). Both are no reason for a 503: all else goes on.',
         ),
+      signIn: z
+        .enum(['ok', 'unavailable'])
+        .optional()
+        .describe('Whether the provider of `signIn` answers; absent without one. No reason for a 503: keys work.'),
     }),
     installation: z
       .string()
@@ -70,6 +75,7 @@ export class Readiness implements OnModuleDestroy {
     private readonly safeguards: Safeguards,
     private readonly installation: Installation,
     private readonly files: FileStorage,
+    private readonly provider: SignInProvider,
   ) {}
 
   onModuleDestroy(): void {
@@ -79,10 +85,11 @@ export class Readiness implements OnModuleDestroy {
   async check(): Promise<z.output<typeof readinessSchema>> {
     let machines: MachineRow[] = [];
     const asked = this.database.read.run(LIST({ all: false })).then((rows) => (machines = rows));
-    const [database, files, storage] = await Promise.all([
+    const [database, files, storage, signIn] = await Promise.all([
       stateOf(asked),
       stateOf(this.files.driver.answers().then((yes) => (yes ? undefined : Promise.reject(new Error('no answer'))))),
       stateOf(access(this.dataDir.path, constants.W_OK)),
+      this.stateOfProvider(),
     ]);
     const ready = !this.stopping && database === 'ok' && storage === 'ok';
     return {
@@ -93,12 +100,20 @@ export class Readiness implements OnModuleDestroy {
         signals: this.notices.connected ? 'ok' : 'degraded',
         storage:
           storage !== 'ok' ? storage : files !== 'ok' ? 'degraded' : this.space.state === 'enough' ? 'ok' : 'full',
+        ...(signIn === null ? {} : { signIn }),
       },
       installation: this.installation.sign,
       inForce: [...this.safeguards.inForce],
       missing: [...this.safeguards.missing],
       machines: machines.map(ofMachine),
     };
+  }
+
+  private async stateOfProvider(): Promise<'ok' | 'unavailable' | null> {
+    if (this.provider.config === null) return null;
+    return stateOf(
+      this.provider.answers().then((yes) => (yes === true ? undefined : Promise.reject(new Error('no answer')))),
+    );
   }
 }
 

@@ -20,6 +20,7 @@ CREATE TABLE scim_users (
   user_name text NOT NULL,
   external_id text,
   told jsonb NOT NULL,
+  member_since timestamptz(3),
   created_at timestamptz(3) NOT NULL DEFAULT now(),
   updated_at timestamptz(3) NOT NULL DEFAULT now()
 );

@@ -72,8 +72,12 @@ import { LocksOfChildren1798247200087 } from './0087-locks-of-children.js';
 import { McpServers1798247500089 } from './0089-mcp-servers.js';
 import { McpOffers1798247600090 } from './0090-mcp-offers.js';
 import { ToolsOfApprovals1798247700091 } from './0091-tools-of-approvals.js';
-import { Provisioning1798334600097 } from './0097-provisioning.js';
 import { EngineSessions1798334100092 } from './0092-engine-sessions.js';
+import { SignIn1798334200093 } from './0093-sign-in.js';
+import { DeviceCodes1798334300094 } from './0094-device-codes.js';
+import { Payments1798334400095 } from './0095-payments.js';
+import { MeterReports1798334500096 } from './0096-meter-reports.js';
+import { Provisioning1798334600097 } from './0097-provisioning.js';
 
 /**
  * In the order of their timestamps, as they run. A new one is added at the end; none is ever changed. A function of the database is taken from its
@@ -153,6 +157,10 @@ export const MIGRATIONS = [
   McpOffers1798247600090,
   ToolsOfApprovals1798247700091,
   EngineSessions1798334100092,
+  SignIn1798334200093,
+  DeviceCodes1798334300094,
+  Payments1798334400095,
+  MeterReports1798334500096,
   Provisioning1798334600097,
 ];
 

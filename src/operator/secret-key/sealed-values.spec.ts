@@ -11,6 +11,10 @@ const PLAIN = [
   'audit_log.hash',
   'console_codes.hash',
   'console_sessions.hash',
+  // Sealed with what the browser's cookie has, and not with the secret.
+  'console_sessions.id_token',
+  'device_codes.hash',
+  'device_codes.user_hash',
   'hook_deliveries.payload',
   'idempotency_keys.fingerprint',
   'push_subscriptions.endpoint_digest',

@@ -13,7 +13,9 @@ export function scimTokens(token: Command): void {
     const { id } = await workspaceOf(services, options);
     return { tokens: await services.get(ScimTokens).list(id) };
   };
-  const remove: Verb = async (services, _options, id) => ({ deleted: (await services.get(ScimTokens).delete(id ?? '')).id });
+  const remove: Verb = async (services, _options, id) => ({
+    deleted: (await services.get(ScimTokens).delete(id ?? '')).id,
+  });
   ofWorkspace(verb(token, 'create', create))
     .description('makes a token by which a directory keeps the members of a workspace (SCIM); it is shown this once')
     .example('--workspace acme');

@@ -4,6 +4,7 @@ import { hasMicros } from '../money/usd.js';
 import { enginesOf, enginesSchema, wrongEngine } from './engines.js';
 import { mcpServersOf, mcpServersSchema } from './mcp-servers.js';
 import { hostsFitNetwork, networkShape } from './network.js';
+import { paymentSchema } from './payment.js';
 import { mergedPlans, type PlanConfig, plansSchema } from './plans.js';
 import { networksSchema, repositoriesSchema, repositoryFilesSchema } from './repositories.js';
 import { type FurtherPolicies, mergedRates, type Plan, type RateLimits, rateLimitsSchema } from './rate-limits.js';
@@ -150,6 +151,7 @@ export function configFileSchema({ policies, sections }: FurtherConfig = { polic
     web: webSchema.optional(),
     mcpServers: mcpServersSchema.optional(),
     engines: enginesSchema.optional(),
+    billing: paymentSchema.optional(),
     signIn: signInSchema.optional(),
     extensions: sectionsSchema(sections),
   });

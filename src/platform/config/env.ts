@@ -5,6 +5,7 @@ import { z } from 'zod';
 import { findAuthorities } from './authorities.js';
 import { configFileSchema, type ConfigFile, type FurtherConfig } from './config-file.js';
 import { mcpVariables, wrongServer } from './mcp-servers.js';
+import type { PaymentSecrets } from './payment.js';
 import { isCidr } from '../egress/networks.js';
 import { isDecodable } from '../http/request.js';
 import { PLANS } from './rate-limits.js';
@@ -117,6 +118,7 @@ const schema = z.object({
 export const ENV_NAMES = Object.keys(schema.shape).filter((name) => name !== 'NODE_ENV');
 
 type Variables = z.output<typeof schema>;
+type Source = Record<string, string | undefined>;
 
 /** A model's name without its provider would be ignored without a word. */
 const NEEDED = [
@@ -138,6 +140,10 @@ export class Env {
     readonly repositoryTokens: ReadonlyMap<string, string> = new Map(),
     /** Values of `${NAME}` in `mcpServers`, where tasks run. */
     readonly mcpValues: ReadonlyMap<string, string> = new Map(),
+    /** Of `billing`; null without it. */
+    readonly paymentSecrets: PaymentSecrets | null = null,
+    /** The value of `clientSecretEnv` of `signIn`, where the console is; null without. */
+    readonly signInSecret: string | null = null,
   ) {}
 
   get test(): boolean {
@@ -169,7 +175,7 @@ export class ConfigurationError extends Error {
  * Reads and checks an environment (default: this process's). Throws {@link ConfigurationError}.
  * @param further what extensions add to CONFIG_FILE.
  */
-export function readEnv(source: Record<string, string | undefined> = process.env, further?: FurtherConfig): Env {
+export function readEnv(source: Source = process.env, further?: FurtherConfig): Env {
   const parsed = schema.safeParse(source);
   if (!parsed.success) {
     throw new ConfigurationError(
@@ -205,7 +211,16 @@ export function readEnv(source: Record<string, string | undefined> = process.env
   const runsWork = variables.ROLE !== 'api';
   const needed = runsWork ? mcpVariables(file.mcpServers) : [];
   const mcpValues = valuesOf(needed, 'a value', 'CONFIG_FILE has it in mcpServers', source);
-  const env = new Env(variables, file, modelKeys, repositoryTokens, mcpValues);
+  const paymentSecrets = paymentSecretsOf(variables, file, source);
+  // Only where people sign in.
+  const signsIn = variables.ROLE !== 'worker' && variables.CONSOLE === 'on';
+  const [signInSecret = null] = named(
+    'clientSecretEnv',
+    'the secret of the client',
+    signsIn && file.signIn ? [file.signIn] : [],
+    source,
+  ).values();
+  const env = new Env(variables, file, modelKeys, repositoryTokens, mcpValues, paymentSecrets, signInSecret);
   if (runsWork) {
     const wrong = wrongServer(file.mcpServers, mcpValues);
     if (wrong !== null) throw new ConfigurationError(`CONFIG_FILE, ${wrong}.`);
@@ -231,30 +246,42 @@ function checkAuthorities(path: string | undefined): void {
   }
 }
 
+function paymentSecretsOf({ BILLING }: Variables, { billing }: ConfigFile, source: Source): PaymentSecrets | null {
+  if (billing === undefined) return null;
+  if (BILLING !== 'operator') {
+    throw new ConfigurationError(
+      `BILLING: no value is expected, because CONFIG_FILE has billing by ${billing.provider}.`,
+    );
+  }
+  const secret = (field: 'secretKeyEnv' | 'webhookSecretEnv', what: string) =>
+    valueOf(billing[field], what, `CONFIG_FILE names it as billing.${field}`, source);
+  const secretKey = secret('secretKeyEnv', 'the secret key of the API');
+  return { secretKey, webhookSecret: secret('webhookSecretEnv', 'the secret of the address for events') };
+}
+
 /** The values of the variables that entries of CONFIG_FILE name: a secret stands in the environment, never in the file. */
 function named<Field extends string>(
   field: Field,
   what: string,
   entries: readonly { [name in Field]?: string | undefined }[],
-  source: Record<string, string | undefined>,
+  source: Source,
 ): Map<string, string> {
   const names = entries.flatMap(({ [field]: name }) => name ?? []);
   return valuesOf(names, what, `CONFIG_FILE names it as ${field}`, source);
 }
 
-function valuesOf(
-  names: readonly string[],
-  what: string,
-  why: string,
-  source: Record<string, string | undefined>,
-): Map<string, string> {
+function valuesOf(names: readonly string[], what: string, why: string, source: Source): Map<string, string> {
   const values = new Map<string, string>();
   for (const name of names) {
-    const value = source[name];
-    if (!value) throw new ConfigurationError(`${name}: ${what} is expected, because ${why}.`);
-    values.set(name, value);
+    values.set(name, valueOf(name, what, why, source));
   }
   return values;
+}
+
+function valueOf(name: string, what: string, why: string, source: Source): string {
+  const value = source[name];
+  if (!value) throw new ConfigurationError(`${name}: ${what} is expected, because ${why}.`);
+  return value;
 }
 
 function readConfigFile(path: string): unknown {

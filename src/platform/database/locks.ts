@@ -6,6 +6,9 @@ export const LOCKS = {
   migrations: 7_163_001,
   /** The first half of a lock's name, the second is the workspace: owners who leave at once do not count on each other. */
   owners: 7_163_003,
+  /** The first half of a lock, the second is the person: sign-ins of one person by a provider follow each other. */
+  signIn: 7_163_026,
+  /** An empty database is furnished once. */
   /** An empty database is furnished once. */
   firstBoot: 7_163_002,
   /** The chore that walks through the storage. */
@@ -42,6 +45,12 @@ export const LOCKS = {
   usageDays: 7_163_025,
   /** The first half of a lock's name, the second is the workspace: who adds up its days, and late entries. */
   usageSums: 7_163_008,
+  /** The chore that compares what workspaces have paid with the payment provider. */
+  payments: 7_163_031,
+  /** The chore that ends plans whose payment is late for too long. */
+  latePayments: 7_163_032,
+  /** The chore that reports costs to the payment provider. */
+  meterReports: 7_163_033,
   /** The chore that keeps the months of the audit log. */
   auditKeeping: 7_163_022,
 } as const;

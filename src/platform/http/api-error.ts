@@ -72,6 +72,7 @@ export const ERRORS = {
   version_conflict: [409, 'conflict'],
   skill_in_use: [409, 'conflict'],
   too_many_skills: [409, 'conflict'],
+  no_payment_provider: [409, 'conflict'],
   cursor_expired: [410, 'invalid_request'],
   header_too_large: [431, 'invalid_request'],
   rate_limit_exceeded: [429, 'rate_limited'],

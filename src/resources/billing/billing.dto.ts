@@ -1,6 +1,8 @@
-import { IsIn, IsOptional, ValidateBy } from 'class-validator';
+import { IsIn, IsOptional, IsString, MaxLength, ValidateBy } from 'class-validator';
+import { PLANS, type Plan } from '../../platform/config/rate-limits.js';
 import { Documented } from '../../platform/http/documented.js';
 import { ApiError } from '../../platform/http/api-error.js';
+import { OptionalNotNull } from '../../platform/http/fields.js';
 import { isDate, momentOf } from '../../platform/text/instant.js';
 
 export const GROUPINGS = ['day', 'model', 'project', 'automation', 'user'] as const;
@@ -60,4 +62,46 @@ export function periodOf({ from, to }: PeriodQuery, now: Date): Period {
 function endOf(text: string): Date {
   const start = momentOf(text)?.getTime() ?? 0;
   return new Date(isDate(text) ? start + DAY_MS : start);
+}
+
+const isPage = (value: unknown): boolean =>
+  typeof value === 'string' && URL.canParse(value) && /^https?:$/.test(new URL(value).protocol);
+
+/** An address of a page, at most 2,000 characters. */
+const PageUrl = (description: string): PropertyDecorator => {
+  return (target, key) => {
+    Documented({ description, format: 'uri', pattern: '^https?://' })(target, key);
+    const message = '$property must be a URL that begins with http:// or https://';
+    ValidateBy({ name: 'page', validator: { validate: isPage, defaultMessage: () => message } })(target, key);
+    MaxLength(2000)(target, key);
+    IsString()(target, key);
+    OptionalNotNull()(target, key);
+  };
+};
+
+const DONE = 'Where the browser goes afterwards; the usage page of the console when not given.';
+
+/** Either `plan` or `topUp`. */
+export class CheckoutDto {
+  @OptionalNotNull()
+  @IsIn(PLANS)
+  @Documented({ description: 'A plan of `offers` of the summary, by subscription.' })
+  plan?: Plan;
+
+  @OptionalNotNull()
+  @IsString()
+  @MaxLength(20)
+  @Documented({ description: 'An amount of `offers` of the summary, paid once.', examples: ['10.00'] })
+  topUp?: string;
+
+  @PageUrl(DONE)
+  successUrl?: string;
+
+  @PageUrl('Where it goes when nothing was paid; as `successUrl` when not given.')
+  cancelUrl?: string;
+}
+
+export class PortalDto {
+  @PageUrl(DONE)
+  returnUrl?: string;
 }

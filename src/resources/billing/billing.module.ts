@@ -6,13 +6,14 @@ import { Billing } from './billing.service.js';
 import { BillingAccounts } from './billing-accounts.js';
 import { BillingController } from './billing.controller.js';
 import { OperatorBilling } from './operator-billing.js';
+import { Payments } from './payments.js';
 import { UsageReport } from './usage-report.js';
 import { UsageSums } from './usage-sums.js';
 
 @Module({
   imports: [FilesModule, ModelsModule],
   controllers: [BillingController],
-  providers: [Billing, BillingAccounts, OperatorBilling, UsageReport, UsageSums],
+  providers: [Billing, BillingAccounts, OperatorBilling, Payments, UsageReport, UsageSums],
   exports: [Billing],
 })
 export class BillingModule {}

@@ -1,15 +1,15 @@
-import { Injectable, type OnModuleInit } from '@nestjs/common';
+import { Inject, Injectable, type OnModuleInit, Optional } from '@nestjs/common';
 import type { AuthContext } from '../../access/auth/auth-context.js';
 import { Env } from '../../platform/config/env.js';
 import type { UnitOfWork } from '../../platform/database/unit-of-work.js';
 import { PluginRegistry } from '../../platform/plugins/plugin.js';
 import { StorageQuota } from '../files/storage-quota.js';
 import { BillingAccounts } from './billing-accounts.js';
-import { type BilledWork, BillingProvider } from './billing-provider.js';
+import { type BilledWork, BillingProvider, PAYMENT_PROVIDER } from './billing-provider.js';
 import { summaryView } from './billing.view.js';
 import { EXHAUSTED, type UsageRules, usageRulesOf } from './usage.sql.js';
 
-/** What a workspace may do by its plan, and how it stands: asked of the provider that `BILLING` names (reference §14). */
+/** What a workspace may do by its plan, and how it stands: asked of the provider that `BILLING` or `billing` of CONFIG_FILE names (reference §14). */
 @Injectable()
 export class Billing implements OnModuleInit {
   /** For the statements that tell whether a window is used up. */
@@ -21,12 +21,14 @@ export class Billing implements OnModuleInit {
     private readonly accounts: BillingAccounts,
     private readonly storage: StorageQuota,
     private readonly env: Env,
+    /** Of `billing` of CONFIG_FILE. */
+    @Optional() @Inject(PAYMENT_PROVIDER) private readonly paid?: BillingProvider,
   ) {
     this.rules = usageRulesOf(env.file);
   }
 
   onModuleInit(): void {
-    this.chosen = this.plugins.chosen(BillingProvider, 'BILLING', this.env.variables.BILLING);
+    this.chosen = this.paid ?? this.plugins.chosen(BillingProvider, 'BILLING', this.env.variables.BILLING);
   }
 
   async summary({ workspaceId }: AuthContext) {
@@ -46,7 +48,8 @@ export class Billing implements OnModuleInit {
     await this.authorize(tx, { ...work, exhausted: found?.exhausted ?? null });
   }
 
-  private get provider(): BillingProvider {
+  /** The one that was chosen. Throws before the boot. */
+  get provider(): BillingProvider {
     if (this.chosen === undefined) throw new Error('No billing provider has been chosen in this process yet.');
     return this.chosen;
   }

@@ -34,12 +34,19 @@ export const summarySchema = named(
       usedBytes: count.describe('Uploads, files and workdirs together.'),
       limitBytes: count.nullable().describe('Null for no limit.'),
     }),
+    offers: z
+      .strictObject({
+        plans: z.array(z.enum(PLANS)),
+        topUps: z.array(z.string()).describe('US dollars with two decimals.'),
+      })
+      .optional()
+      .describe('What may be bought by `POST /v1/billing/checkout`. Absent without a payment provider.'),
   }),
 );
 
 /** A summary as clients see it (reference §14): the fields of the contract, whatever else a provider gave. */
 export function summaryView(
-  { plan, subscription, renewal, usage, topUp }: BillingSummary,
+  { plan, subscription, renewal, usage, topUp, offers }: BillingSummary,
   { usedBytes, limitBytes }: StorageUsed,
 ): z.output<typeof summarySchema> {
   return {
@@ -56,8 +63,14 @@ export function summaryView(
     })),
     topUp: { balance: topUp.balance, currency: topUp.currency },
     storage: { usedBytes, limitBytes },
+    ...(offers && { offers: { plans: [...offers.plans], topUps: [...offers.topUps] } }),
   };
 }
+
+export const paymentPageSchema = named(
+  'PaymentPage',
+  z.strictObject({ url: z.url().describe('A page of the payment provider, for a browser. It is good for one use.') }),
+);
 
 export const usageRowSchema = named(
   'UsageRow',

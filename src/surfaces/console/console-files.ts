@@ -6,6 +6,8 @@ import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
 import { Injectable, Logger } from '@nestjs/common';
 import type { Request, Response } from 'express';
+import { SignInProvider } from '../../access/sign-in/sign-in-provider.js';
+import type { SignInConfig } from '../../platform/config/sign-in.js';
 import { ApiError, notFound } from '../../platform/http/api-error.js';
 import { has } from '../../platform/http/etag.js';
 
@@ -80,8 +82,8 @@ export class ConsoleFolder {
 export class ConsoleFiles {
   private readonly kept: ReadonlyMap<string, Kept>;
 
-  constructor(folder: ConsoleFolder) {
-    this.kept = read(folder.path);
+  constructor(folder: ConsoleFolder, provider: SignInProvider) {
+    this.kept = read(folder.path, provider.config);
     if (this.kept.has(PAGE)) return;
     new Logger('Console').warn(
       `${NOT_BUILT} Everything else works without it; CONSOLE=off says that it is not wanted.`,
@@ -106,20 +108,27 @@ export class ConsoleFiles {
   }
 }
 
-function read(folder: string): Map<string, Kept> {
+function read(folder: string, signIn: SignInConfig | null): Map<string, Kept> {
   const kept = new Map<string, Kept>();
   if (!existsSync(folder)) return kept;
   for (const entry of readdirSync(folder, { recursive: true, withFileTypes: true })) {
     if (!entry.isFile()) continue;
     const path = join(entry.parentPath, entry.name);
     const name = relative(folder, path).split(sep).join(posix.sep);
-    kept.set(name, keep(path, name));
+    const plain = readFileSync(path);
+    kept.set(name, keep(name === PAGE ? offering(plain, signIn) : plain, name));
   }
   return kept;
 }
 
-function keep(path: string, name: string): Kept {
-  const plain = readFileSync(path);
+/** The page says by whom people sign in, so that it need not ask. Without a provider it is as it was built. */
+function offering(page: Buffer, signIn: SignInConfig | null): Buffer {
+  if (signIn === null) return page;
+  const { host } = new URL(signIn.issuer);
+  return Buffer.from(page.toString().replace('</head>', `<meta name="millwright-sign-in" content="${host}" />\n</head>`));
+}
+
+function keep(plain: Buffer, name: string): Kept {
   const extension = extname(name);
   const text = TEXT_TYPES[extension];
   return {

@@ -17,7 +17,13 @@ RETURNING 1`.rows();
 const FORGET_SESSIONS = forget('console_sessions');
 const FORGET_CODES = forget('console_codes');
 
-/** Deletes sessions and codes whose time is over. They count no more: this is about space. The key of an invitation ends with its session. */
+const FORGET_KEYS = sql`
+DELETE FROM api_keys WHERE id IN (
+  SELECT id FROM api_keys WHERE session AND expires_at <= now() - interval '1 day'
+  LIMIT ${raw(String(BATCH))} FOR UPDATE SKIP LOCKED)
+RETURNING 1`.rows();
+
+/** Deletes sessions and codes whose time is over, and the keys of sessions. They count no more: this is about space. The key of an invitation ends with its session. */
 @Injectable()
 export class EndedSessions {
   constructor(private readonly database: Database) {}
@@ -27,6 +33,7 @@ export class EndedSessions {
   async forget(signal?: AbortSignal): Promise<number> {
     const sessions = await inBatches(BATCH, () => this.database.work.run(FORGET_SESSIONS()), signal);
     await this.database.work.run(END_ALL());
+    await inBatches(BATCH, () => this.database.work.run(FORGET_KEYS()), signal);
     return sessions + (await inBatches(BATCH, () => this.database.work.run(FORGET_CODES()), signal));
   }
 }

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { setAuth } from '../../access/auth/auth.decorator.js';
 import { type Begun, ConsoleSessions } from '../../access/auth/console-sessions.js';
-import { isHttps, isOfOwnPage, SessionCookies } from '../../access/auth/session-cookies.js';
+import { isHttps, SessionCookies } from '../../access/auth/session-cookies.js';
 import { rateLimited } from '../../access/rate-limit/rate-limit-headers.js';
 import { RateLimiter } from '../../access/rate-limit/rate-limiter.js';
 import { Env } from '../../platform/config/env.js';
@@ -15,6 +15,9 @@ import { notesOf } from '../../platform/http/request-notes.js';
 import { RequestSlots } from '../../platform/http/request-slots.js';
 import { readBody } from '../../platform/http/read-body.js';
 
+import { requireOwnPage } from './own-page.js';
+import { SignInEndpoint } from './sign-in-endpoint.js';
+
 const BODY = { most: 4096, inWords: '4 KiB' };
 
 /** `/console/session`: people log in to the console and out of it (reference §20). */
@@ -26,6 +29,7 @@ export class SessionEndpoint {
     private readonly cookies: SessionCookies,
     private readonly limiter: RateLimiter,
     private readonly turns: RequestSlots,
+    private readonly signIn: SignInEndpoint,
   ) {}
 
   /** `{key}` or `{code}`: 204 with the cookie. Throws 400, 401, 403, 413, 415, 429. */
@@ -47,12 +51,14 @@ export class SessionEndpoint {
     done(res);
   }
 
-  /** 204, whether there was a session or not. Throws 403. */
+  /** 204, whether there was a session or not; of a person whom a provider has signed in 200 with the address that ends its own session. Throws 403. */
   async logOut(req: Request, res: Response): Promise<void> {
     requireOwnPage(req);
-    await this.sessions.end(req);
+    const idToken = await this.sessions.end(req);
     this.cookies.clear(req, res);
-    done(res);
+    const logoutUrl = idToken === null ? null : await this.signIn.logoutAddress(req, idToken);
+    if (logoutUrl === null) done(res);
+    else res.setHeader('Cache-Control', 'no-store').status(200).json({ logoutUrl });
   }
 
   private async begin(req: Request, res: Response, key: unknown, code: unknown): Promise<Begun> {
@@ -81,14 +87,6 @@ export class SessionEndpoint {
       : `Log in over https: http://${page.hostname} would send the key where others can read it. Behind a proxy with https, set PUBLIC_URL or TRUST_PROXY.`;
     throw new ApiError('origin_not_allowed', message);
   }
-}
-
-/** Throws 403 for what another page sends, on another port of this host too, and for what no browser has sent. */
-function requireOwnPage(req: Request): void {
-  if (isOfOwnPage(req)) return;
-  const message =
-    'Only the console itself logs in and out here. If this is the console: open it over https, or at http://localhost on this machine, in a current browser; a proxy must pass the header Sec-Fetch-Site on. Programs send their key with each request.';
-  throw new ApiError('cross_site', message);
 }
 
 function done(res: Response): void {

@@ -10,7 +10,7 @@ const TYPES: Record<string, string> = {
   last_owner: 'mutability',
   invalid_field: 'invalidValue',
   invalid_body: 'invalidSyntax',
-  invalid_json: 'invalidSyntax',
+  invalid_query: 'invalidFilter',
 };
 
 interface ScimError extends Error {

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { DirectoryGroups, type ToldGroup } from '../../access/provisioning/directory-groups.js';
 import { DirectoryPeople, type ToldPerson } from '../../access/provisioning/directory-people.js';
-import type { Request } from '../../access/provisioning/directory-request.js';
+import type { DirectoryRequest } from '../../access/provisioning/directory-request.js';
 import {
   GROUP_BY_NAME,
   type GroupRow,
@@ -32,16 +32,16 @@ export class Directories {
     private readonly groups: DirectoryGroups,
   ) {}
 
-  reading<T>(request: Request, work: Work<T>): Promise<T> {
+  reading<T>(request: DirectoryRequest, work: Work<T>): Promise<T> {
     return failingAsGiven(this.exchange(request, this.database.read, null), work);
   }
 
   /** In one transaction. */
-  changing<T>(request: Request, work: Work<T>): Promise<T> {
+  changing<T>(request: DirectoryRequest, work: Work<T>): Promise<T> {
     return this.transactions.open((tx) => failingAsGiven(this.exchange(request, tx, tx), work));
   }
 
-  private exchange(request: Request, sql: Sql, tx: UnitOfWork | null): Exchange {
+  private exchange(request: DirectoryRequest, sql: Sql, tx: UnitOfWork | null): Exchange {
     const { people, groups } = this;
     const { workspaceId } = request;
     const writing = (): UnitOfWork => {
@@ -51,7 +51,11 @@ export class Directories {
     return {
       Users: {
         one: async (id) => userOf(await people.get(sql, request, idOf(id, 'user'))),
-        list: async (filter) => (await sql.run(peopleBy(workspaceId, filter))).map(userOf),
+        list: async () => (await sql.run(PEOPLE({ workspaceId }))).map(userOf),
+        equal: (attribute, value) => {
+          const by = { username: PERSON_BY_NAME, externalid: PEOPLE_BY_EXTERNAL_ID }[attribute];
+          return by === undefined ? null : sql.run(by({ workspaceId, value })).then((rows) => rows.map(userOf));
+        },
         write: async (id, given) => {
           const told = personOf(given);
           return userOf(
@@ -64,7 +68,11 @@ export class Directories {
       },
       Groups: {
         one: async (id) => groupOf(await groups.get(sql, request, idOf(id, 'group'))),
-        list: async (filter) => (await sql.run(groupsBy(workspaceId, filter))).map(groupOf),
+        list: async () => (await sql.run(GROUPS({ workspaceId }))).map(groupOf),
+        equal: (attribute, value) =>
+          attribute === 'displayname'
+            ? sql.run(GROUP_BY_NAME({ workspaceId, value })).then((rows) => rows.map(groupOf))
+            : null,
         write: async (id, given) => {
           const told = toldGroup(given);
           return groupOf(
@@ -86,25 +94,6 @@ async function failingAsGiven<T>(exchange: Exchange, work: Work<T>): Promise<T> 
   } catch (error) {
     throw exchange.failure ?? error;
   }
-}
-
-/** What one comparison alone asks for: what directories look for before each change. Anything else is looked for among all. */
-function compared([first, ...others]: readonly JsonObject[], name: string): string | null {
-  const [[attribute, test] = ['', null], ...more] = Object.entries(first ?? {});
-  if (others.length > 0 || more.length > 0 || attribute.toLowerCase() !== name.toLowerCase()) return null;
-  return Array.isArray(test) && test[0] === 'eq' && typeof test[1] === 'string' ? test[1] : null;
-}
-
-function peopleBy(workspaceId: string, filter: readonly JsonObject[]) {
-  const userName = compared(filter, 'userName');
-  if (userName !== null) return PERSON_BY_NAME({ workspaceId, value: userName });
-  const externalId = compared(filter, 'externalId');
-  return externalId === null ? PEOPLE({ workspaceId }) : PEOPLE_BY_EXTERNAL_ID({ workspaceId, value: externalId });
-}
-
-function groupsBy(workspaceId: string, filter: readonly JsonObject[]) {
-  const name = compared(filter, 'displayName');
-  return name === null ? GROUPS({ workspaceId }) : GROUP_BY_NAME({ workspaceId, value: name });
 }
 
 function idOf(id: string, what: string): string {

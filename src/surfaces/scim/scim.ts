@@ -2,7 +2,7 @@ import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { HttpAdapterHost } from '@nestjs/core';
 import type { NextFunction, Request, Response } from 'express';
 import { wayOf } from '../../access/audit/sender.js';
-import type { Request as DirectoryRequest } from '../../access/provisioning/directory-request.js';
+import type { DirectoryRequest } from '../../access/provisioning/directory-request.js';
 import { ScimTokens } from '../../access/provisioning/scim-tokens.js';
 import { rateLimited, rateLimitHeaders } from '../../access/rate-limit/rate-limit-headers.js';
 import { RateLimiter } from '../../access/rate-limit/rate-limiter.js';
@@ -81,7 +81,7 @@ export class Scim implements OnModuleInit {
     if (!charge.allowed) throw rateLimited('requests of this directory', charge);
     notesOf(req).workspaceId = directory.workspaceId;
     const library = await scimmy();
-    const [kind = '', id, ...more] = req.path.slice(BASE.length).split('/').map(decodeURIComponent);
+    const [kind = '', id, ...more] = req.path.slice(BASE.length).split('/').map(decoded);
     if (more.length > 0) throw notFound('resource');
     const asked = { kind: kind.toLowerCase(), id: id === '' ? undefined : id };
     const answer = await this.carriedOut(library, directory, asked, req, res);
@@ -113,7 +113,7 @@ export class Scim implements OnModuleInit {
   ): Promise<Answer> {
     const Resource = kind === 'Users' ? Resources.User : Resources.Group;
     const parameters = parametersOf(req.query);
-    const resource = id === undefined ? new Resource(parameters) : new Resource(id, parameters);
+    const resource = readable(() => (id === undefined ? new Resource(parameters) : new Resource(id, parameters)));
     const read = (exchange: Exchange) => resource.read(exchange);
     return { status: 200, body: plain(await this.directories.reading(directory, read)) };
   }
@@ -121,11 +121,34 @@ export class Scim implements OnModuleInit {
   private async identified(req: Request): Promise<DirectoryRequest> {
     const [, token = ''] = /^Bearer +(\S+) *$/i.exec(req.headers.authorization ?? '') ?? [];
     try {
-      if (token === '') throw new ApiError('missing_credential', 'The token of a directory is expected: Authorization: Bearer mw_scim_….');
+      if (token === '')
+        throw new ApiError(
+          'missing_credential',
+          'The token of a directory is expected: Authorization: Bearer mw_scim_….',
+        );
       return { ...(await this.tokens.authenticate(token)), ...wayOf(req) };
     } catch (error) {
       throw await this.limiter.counted(error, req);
     }
+  }
+}
+
+/** The library throws of a filter that it cannot read. */
+function readable<T>(make: () => T): T {
+  try {
+    return make();
+  } catch (error) {
+    if (!(error instanceof TypeError)) throw error;
+    throw new ApiError('invalid_query', `The query cannot be read: ${error.message}`);
+  }
+}
+
+/** Throws 404 for what is no text in UTF-8. */
+function decoded(segment: string): string {
+  try {
+    return decodeURIComponent(segment);
+  } catch {
+    throw notFound('resource');
   }
 }
 
@@ -159,7 +182,8 @@ async function write(
 /** What the service says of itself. */
 async function described({ Resources, Messages }: Library, { kind, id }: Asked, req: Request): Promise<JsonObject> {
   if (req.method !== 'GET') throw notFound('resource');
-  if (kind === 'serviceproviderconfig' && id === undefined) return plain(await new Resources.ServiceProviderConfig().read());
+  if (kind === 'serviceproviderconfig' && id === undefined)
+    return plain(await new Resources.ServiceProviderConfig().read());
   const Resource = { schemas: Resources.Schema, resourcetypes: Resources.ResourceType }[kind];
   if (Resource === undefined) throw notFound('resource');
   const read = await (id === undefined ? new Resource() : new Resource(id)).read();

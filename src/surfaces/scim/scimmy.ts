@@ -11,8 +11,9 @@ const BASE_PATH = '/scim/v2';
 /** What a kind of resources can do, in one request. */
 export interface Store {
   one(id: string): Promise<object>;
-  /** @param filter as `Types.Filter` has it, to find less; what it finds is filtered again. */
-  list(filter: readonly JsonObject[]): Promise<object[]>;
+  list(): Promise<object[]>;
+  /** Those whose attribute has a value, as RFC 7643 compares it; null where nothing is kept to find them by. */
+  equal(attribute: string, value: string): Promise<object[]> | null;
   /** @param id undefined for a new one. */
   write(id: string | undefined, given: JsonObject): Promise<object>;
   remove(id: string): Promise<void>;
@@ -95,17 +96,26 @@ async function load(): Promise<Library> {
 }
 
 function keep(resource: KeptClass, kind: Kind): void {
-  resource.ingress((asked, given, exchange) =>
-    guarded(exchange, () => exchange[kind].write(asked.id, plain(given))),
-  );
+  resource.ingress((asked, given, exchange) => guarded(exchange, () => exchange[kind].write(asked.id, plain(given))));
   resource.egress((asked, exchange) => guarded(exchange, () => found(exchange[kind], asked)));
   resource.degress((asked, exchange) => guarded(exchange, () => exchange[kind].remove(asked.id ?? '')));
 }
 
 async function found(store: Store, { id, filter }: Asked): Promise<object | object[]> {
   if (id !== undefined) return store.one(id);
-  const all = await store.list(filter ?? []);
+  const [attribute, value] = compared(filter ?? []) ?? [];
+  const equal = attribute === undefined || value === undefined ? null : await store.equal(attribute, value);
+  if (equal !== null) return equal;
+  const all = await store.list();
   return filter === undefined ? all : filter.match(all);
+}
+
+/** What one comparison alone asks for: what directories look for before each change. */
+function compared([first = {}, ...others]: readonly JsonObject[]): [string, string] | null {
+  const [[attribute = '', test] = [], ...more] = Object.entries(first);
+  if (others.length > 0 || more.length > 0 || !Array.isArray(test)) return null;
+  const [operator, value] = test as unknown[];
+  return operator === 'eq' && typeof value === 'string' ? [attribute.toLowerCase(), value] : null;
 }
 
 async function guarded<T>(exchange: Exchange, work: () => Promise<T>): Promise<T> {

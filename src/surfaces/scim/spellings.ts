@@ -25,7 +25,10 @@ export function withBooleans(value: unknown, name = ''): unknown {
 export function patchOf(body: JsonObject, current: JsonObject): JsonObject {
   const { Operations: operations } = body;
   if (!Array.isArray(operations)) return body;
-  return { ...body, Operations: operations.map((one: unknown) => operationOf(one, current)).filter((one) => one !== null) };
+  return {
+    ...body,
+    Operations: operations.map((one: unknown) => operationOf(one, current)).filter((one) => one !== null),
+  };
 }
 
 function operationOf(given: unknown, current: JsonObject): unknown {
@@ -39,7 +42,9 @@ function operationOf(given: unknown, current: JsonObject): unknown {
   const told = withBooleans(value, name.split('.').at(-1));
   if (verb === 'remove') {
     const [, list = ''] = /^(\w+)(?:\[|$)/.exec(name) ?? [];
-    return list !== '' && current[list] === undefined ? null : { ...others, op: verb, path: name, ...(told !== undefined && { value: told }) };
+    return list !== '' && current[list] === undefined
+      ? null
+      : { ...others, op: verb, path: name, ...(told !== undefined && { value: told }) };
   }
   const [, list = '', key = '', wanted = '', field = ''] = ELEMENT.exec(name) ?? [];
   if (list !== '' && !elementsOf(current[list]).some((one) => one[key] === wanted)) {

@@ -195,7 +195,7 @@ WITH task AS (
     ${ZIPS_OF_TASK} AS skills,
     CASE WHEN t.web AND ${bool('web')} THEN (
       SELECT count(*)::int FROM messages k JOIN tool_invocations v ON v.message_id = k.id
-      WHERE k.task_id = t.id AND k.turn = t.turn AND v.state IN ('success', 'error') AND translate(lower(v.name), '_-', '') = 'webfetch') END AS fetched,
+      WHERE k.task_id = t.id AND k.turn = t.turn AND v.state IN ('success', 'error') AND translate(lower(v.name), '_-.:/', '') IN ('webfetch', 'millwrightwebfetch', 'mcpmillwrightwebfetch')) END AS fetched,
     CASE WHEN coalesce(t.automation_run_id, (t.child_of ->> 'automationRunId')::uuid) IS NOT NULL THEN (
       SELECT a.secrets FROM automation_runs r JOIN automations a ON a.id = r.automation_id
       WHERE r.id = coalesce(t.automation_run_id, (t.child_of ->> 'automationRunId')::uuid))

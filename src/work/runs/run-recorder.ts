@@ -19,6 +19,7 @@ import type { ClaimedRun, ActiveRun } from './claimed-run.js';
 import { RunChildren } from './run-children.js';
 import { commandQuery } from './run-commands.sql.js';
 import { RunChecks } from './run-checks.js';
+import { BESIDE } from './run-beside.sql.js';
 import { CUT, SUMMARY } from './run-cuts.sql.js';
 import { FencedWrites } from './fenced-writes.js';
 import { BLOCKED, COMPLETED, FAILED, QUESTION } from './run-ends.sql.js';
@@ -171,6 +172,11 @@ export class RunRecorder {
         return this.cut(held, event);
       case 'title':
         return this.title(held, event);
+      case 'spent':
+        return this.writes.fenced(
+          held,
+          BESIDE({ run: held.run, messageId: newId(), ...this.metered(held, event.usage) }),
+        );
       case 'command_started':
       case 'command_said':
       case 'command_ended':
@@ -227,15 +233,8 @@ export class RunRecorder {
     if (network !== null) await this.writes.fenced(held, NETWORK({ run: held.run, ...namesOf(network) }));
     const workdirBytes = await this.folders.withRepository(held.run.taskId, event.workdirBytes ?? null);
     const about = {
-      run: held.run,
-      messageId,
-      toolCallId,
-      last,
-      parts,
-      workdirBytes,
-      traceless: TRACELESS,
-      limits: this.files.quota.limits,
-      rules: this.rules,
+      ...{ run: held.run, messageId, toolCallId, last, parts, workdirBytes, traceless: TRACELESS },
+      ...{ limits: this.files.quota.limits, rules: this.rules },
     };
     return this.files.keeping(held, event, async ({ result, files, publishedBytes }) => {
       if (files.length === 0) {

@@ -12,13 +12,13 @@ async function post({ url, headers }, method, params, signal) {
   return result;
 }
 
-/** The tools of a server, called `mcp__server__tool`. */
+/** The tools of a server, called `mcp__server__tool`, or with MCP=plain `server_tool`. */
 export async function connect({ name, url, headers = [] }) {
   const server = { url, headers: Object.fromEntries(headers.map((header) => [header.name, header.value])) };
   const clientInfo = { name: 'acp-program', version: '1.0.0' };
   await post(server, 'initialize', { protocolVersion: '2025-11-25', capabilities: {}, clientInfo });
   const { tools } = await post(server, 'tools/list', {});
-  const prefix = `mcp__${name}__`;
+  const prefix = process.env.MCP === 'plain' ? `${name}_` : `mcp__${name}__`;
   const offered = tools.map((tool) => ({
     name: prefix + tool.name,
     description: tool.description,

@@ -3,9 +3,12 @@
 //
 //   SILENT=1             its calls are told of, their output is not
 //   PERMISSIONS=1        it asks before each `shell`
-//   MCP=1                it offers the tools of the MCP servers of its session too
-//   SIDE_CALL=1          it asks the model for a title first, without tools
+//   MCP=1                it offers the tools of the MCP servers of its session too, as `mcp__server__tool`; with MCP=plain as `server_tool`
+//   STEERS=1             it takes more into a turn under way, and says so
+//   SIDE_CALL=1          it asks the model for a title first, without tools; `last`: when all else is done
+//   SIDE_THREAD=1        another thread of it asks the model when all else is done, with tools
 //   EXTRA_TOOL={…}       it offers that tool too, which it does not run
+//   ANSWERS={…}          a call of one of these ids comes to that, {text, failed}, whatever it asks for
 //   LOAD=1               it can load sessions and not resume them
 //   ONCE=1               the fault happens once: a file in its home says that it has been
 //   FAULT=hang           a prompt is never answered, and nothing is said
@@ -23,11 +26,13 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setImmediate } from 'node:timers';
 import { callTool, connect } from './acp-mcp.mjs';
+import { inputOf, wordsOf } from './acp-texts.mjs';
 import { ask } from './acp-wires.mjs';
 
-const { LOAD, ONCE, SILENT, PERMISSIONS, MCP, SIDE_CALL } = process.env;
+const { LOAD, ONCE, SILENT, PERMISSIONS, MCP, SIDE_CALL, SIDE_THREAD, STEERS } = process.env;
 const FOLDER = join(homedir(), '.acp-program');
 const FAULT = faultOf(process.env);
+const ANSWERS = JSON.parse(process.env.ANSWERS ?? '{}');
 const TOOLS = [
   {
     name: 'shell',
@@ -94,6 +99,7 @@ const METHODS = {
         sessionCapabilities: LOAD === undefined ? { resume: {} } : {},
       },
       authMethods: [],
+      ...(STEERS === undefined ? {} : { _meta: { steering: { supported: true } } }),
     };
   },
   'session/new': async ({ cwd, mcpServers }) => {
@@ -116,6 +122,13 @@ const METHODS = {
     return {};
   },
   'session/prompt': ({ sessionId, prompt }) => turn(sessions.get(sessionId), prompt),
+  '_session/steering': ({ sessionId, prompt }) => {
+    if (STEERS === undefined) throw new Refused(-32601, 'There is no method _session/steering.');
+    const session = sessions.get(sessionId);
+    if (session?.steered === undefined || STEERS === 'never') return { outcome: 'promptRequired' };
+    if (STEERS !== 'forgets') session.steered.push(`Meanwhile: ${wordsOf(prompt)}`);
+    return { outcome: 'injected' };
+  },
 };
 
 async function known({ sessionId, cwd, mcpServers }) {
@@ -138,19 +151,21 @@ function serversOf(given = []) {
 async function turn(session, prompt) {
   if (session === undefined) throw new Refused(-32002, 'There is no such session.');
   await misbehave(session.id);
-  const text = prompt.map((block) => block.text ?? `[${block.type} ${block.name ?? block.uri ?? ''}]`).join('\n');
+  const text = wordsOf(prompt);
   // Calls that had no end when it was killed: it does not know what became of them.
   for (const { id } of session.open) session.messages.push({ role: 'tool', id, text: 'This call was interrupted.' });
   session.open = [];
   session.messages.push({ role: 'user', text });
   keep(session);
   session.abort = new AbortController();
+  session.steered = [];
   try {
     return { stopReason: await work(session) };
   } catch (error) {
     if (session.abort.signal.aborted) return { stopReason: 'cancelled' };
     throw error;
   } finally {
+    delete session.steered;
     for (const { id } of session.open) session.messages.push({ role: 'tool', id, text: 'This call was cancelled.' });
     session.open = [];
     keep(session);
@@ -175,20 +190,28 @@ async function misbehave(sessionId) {
 
 async function work(session) {
   const { signal } = session.abort;
-  if (SIDE_CALL !== undefined) {
-    await ask({ messages: [{ role: 'user', text: 'Write a title.' }], tools: [], signal });
-  }
+  const forTitle = { messages: [{ role: 'user', text: 'Write a title.' }], signal };
+  if (SIDE_CALL === '1') await ask({ ...forTitle, tools: [] });
   const offered = [...TOOLS, ...session.servers.flatMap(({ tools }) => tools)];
   for (;;) {
-    const answer = await ask({ messages: session.messages, tools: offered, signal });
+    for (const text of session.steered.splice(0)) session.messages.push({ role: 'user', text });
+    const answer = await ask({ messages: session.messages, tools: offered, signal, thread: session.id });
     const content = { type: 'text', text: answer.text };
     if (answer.text !== '') update(session.id, { sessionUpdate: 'agent_message_chunk', content });
-    session.messages.push({ role: 'assistant', text: answer.text, calls: answer.calls });
+    if (answer.text !== '' || answer.calls.length > 0) {
+      session.messages.push({ role: 'assistant', text: answer.text, calls: answer.calls });
+    }
     session.open = [...answer.calls];
     keep(session);
     if (answer.isCut) return 'max_tokens';
-    if (answer.calls.length === 0) return 'end_turn';
-    for (const call of answer.calls) await carryOut(session, call);
+    if (answer.calls.length === 0 && session.steered.length > 0) continue;
+    if (answer.calls.length > 0) {
+      for (const call of answer.calls) await carryOut(session, call);
+      continue;
+    }
+    if (SIDE_CALL === 'last') await ask({ ...forTitle, tools: [] });
+    if (SIDE_THREAD !== undefined) await ask({ ...forTitle, tools: offered, thread: randomUUID() });
+    return 'end_turn';
   }
 }
 
@@ -210,14 +233,6 @@ async function carryOut(session, call) {
   update(session.id, { sessionUpdate: 'tool_call_update', toolCallId, status, ...told });
 }
 
-function inputOf({ input }) {
-  try {
-    return JSON.parse(input);
-  } catch {
-    return {};
-  }
-}
-
 async function mayRun(sessionId, toolCall) {
   const options = [
     { optionId: 'yes', name: 'Allow', kind: 'allow_once' },
@@ -227,7 +242,8 @@ async function mayRun(sessionId, toolCall) {
   return outcome.optionId === 'yes';
 }
 
-async function outcomeOf(session, { name }, input) {
+async function outcomeOf(session, { id, name }, input) {
+  if (id in ANSWERS) return ANSWERS[id];
   const server = session.servers.find(({ tools }) => tools.some((tool) => tool.name === name));
   try {
     if (server !== undefined) return await callTool(server, name, input, session.abort.signal);

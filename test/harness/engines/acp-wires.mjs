@@ -1,9 +1,15 @@
 // How the small agent program asks a model: one streamed request on each of the three wires.
+import { existsSync, readFileSync } from 'node:fs';
 import { TextDecoderStream } from 'node:stream/web';
 
-const { MODEL_URL, MODEL_WIRE = 'openai-chat', MODEL_NAME = 'model', EXTRA_TOOL } = process.env;
-/** A tool of its provider's, that the program asks for too. */
-const extra = EXTRA_TOOL === undefined ? [] : [JSON.parse(EXTRA_TOOL)];
+const { MODEL_URL, MODEL_WIRE = 'openai-chat', EXTRA_TOOL } = process.env;
+/** What a repository says to it: the model that it asks for, and tools of its provider's that it asks for too. */
+const SETTINGS = '.acp/settings.json';
+const { model: MODEL_NAME = 'model', tools: EXTRA_TOOLS = [] } = existsSync(SETTINGS)
+  ? JSON.parse(readFileSync(SETTINGS, 'utf8'))
+  : {};
+/** The same from its environment. */
+const extra = [...EXTRA_TOOLS, ...(EXTRA_TOOL === undefined ? [] : [JSON.parse(EXTRA_TOOL)])];
 
 const WIRES = {
   'openai-chat': {
@@ -42,6 +48,9 @@ const WIRES = {
         answer.text += item.content.map(({ text }) => text).join('');
       if (type === 'response.output_item.done' && item.type === 'function_call') {
         answer.calls.push({ id: item.call_id, name: item.name, input: item.arguments });
+      }
+      if (type === 'response.output_item.done' && item.type === 'custom_tool_call') {
+        answer.calls.push({ id: item.call_id, name: item.name, input: JSON.stringify({ input: item.input }) });
       }
       if (response?.incomplete_details?.reason === 'max_output_tokens') answer.isCut = true;
       if (/^response\.(completed|incomplete)$/.test(type)) answer.isOver = true;
@@ -104,7 +113,7 @@ function anthropicMessage({ role, text, id, isError, calls = [] }) {
 }
 
 /** One answer: `{text, calls: [{id, name, input}], isCut}`. Asked again twice where the model says that it is busy, or breaks off. */
-export async function ask({ messages, tools, signal }, tries = 3) {
+export async function ask({ messages, tools, signal, thread }, tries = 3) {
   const wire = WIRES[MODEL_WIRE];
   const body = { model: MODEL_NAME, stream: true, ...wire.body(messages, tools) };
   if (tools.length === 0) delete body.tools;
@@ -113,12 +122,13 @@ export async function ask({ messages, tools, signal }, tries = 3) {
     'content-type': 'application/json',
     authorization: 'Bearer none',
     'anthropic-version': '2023-06-01',
+    ...(thread === undefined ? {} : { 'thread-id': thread }),
   };
   const response = await fetch(MODEL_URL + wire.path, { method: 'POST', headers, body: JSON.stringify(body), signal });
   if (!response.ok) {
     const said = await response.text();
     if (tries > 1 && (response.status === 429 || response.status >= 500))
-      return ask({ messages, tools, signal }, tries - 1);
+      return ask({ messages, tools, signal, thread }, tries - 1);
     throw new Error(`The model answered ${response.status}: ${said.slice(0, 500)}`);
   }
   const answer = { text: '', calls: [], blocks: [], isCut: false, isOver: false };

@@ -54,8 +54,9 @@ function Adding() {
 
 function Row({ model }: { model: Model }) {
   const { models: texts } = t.settings;
-  const { name, description, status, contextWindow, efforts, defaultEffort, input } = model;
+  const { name, description, status, contextWindow, efforts, defaultEffort, engine, input } = model;
   const facts = [
+    engine !== null && t.engines.of(engine),
     contextWindow !== null && texts.context(count(contextWindow)),
     efforts.length > 0 &&
       texts.efforts(

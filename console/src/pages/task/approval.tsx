@@ -10,6 +10,7 @@ import { Button, CopyButton, cx, ui } from '../../ui/ui.tsx';
 import { useDraft } from './drafts.ts';
 import { useSettled, useWriting } from './press.ts';
 import { fieldsOf } from './steps.ts';
+import { usual } from './usual.ts';
 import css from './dock.module.css';
 
 export interface FormProps {
@@ -64,7 +65,7 @@ export function Approval({ ask, taskId, busy, send, onWriting, close }: FormProp
         <Over text={reason} close={() => (setReason(''), close())} />
       ) : (
         <footer>
-          {!denying && tool !== undefined && tool !== USE_SECRET && (
+          {!denying && tool !== undefined && usual(tool, {}).name !== USE_SECRET && (
             <label className={css.remember}>
               <input
                 type="checkbox"
@@ -203,8 +204,9 @@ function callOf({ toolCall, question }: Interaction): ReactNode {
       </div>
     );
   }
-  if (toolCall.name === USE_SECRET) return <Part text={question} language={null} label={t.task.asks.approval} />;
-  const { command, path, content, oldText, newText, patch, ...rest } = fieldsOf(toolCall.input);
+  const { name, input } = usual(toolCall.name, fieldsOf(toolCall.input));
+  if (name === USE_SECRET) return <Part text={question} language={null} label={t.task.asks.approval} />;
+  const { command, path, content, oldText, newText, patch, ...rest } = input;
   const language = typeof path === 'string' ? languageOf(path) : null;
   const given = [command, path, content, oldText, newText, patch].filter((value) => value !== undefined);
   // A field that is no text would not be shown as what it is.

@@ -187,6 +187,10 @@ function noteOf(name: string, data: unknown): string | null {
       const how = ended.map(({ commandId, status, exitCode }) => t.commands.ended(exactly(textOf(commandId)), status, exitCode)); // prettier-ignore
       return how.length === 0 ? null : t.commands.over(how.join(', '));
     }
+    case 'custom':
+      return fields.kind === 'engine_restarted'
+        ? t.engines.restarted(exactly(textOf(fieldsOf(fields.data).engine)))
+        : null;
     case 'output_errors':
       return t.task.quiet.output(text('errors'));
     default:

@@ -106,7 +106,8 @@ function Facts({ task }: { task: Task }) {
   const { data: web } = useQuery(webQuery);
   const parent = useParent(task);
   const { details } = t.task;
-  const model = models?.find(({ id }) => id === task.model)?.name ?? task.model;
+  const listed = models?.find(({ id }) => id === task.model);
+  const model = listed?.name ?? task.model;
   const project = projects?.find(({ id }) => id === task.projectId)?.name ?? tail(task.projectId ?? '');
   const { automationId } = task.source;
   return (
@@ -114,6 +115,7 @@ function Facts({ task }: { task: Task }) {
       <h2>{details.task}</h2>
       <dl className={css.facts}>
         <Fact name={details.model}>{task.effort === null ? model : details.modelEffort(model, task.effort)}</Fact>
+        {listed?.engine != null && <Fact name={t.engines.label}>{listed.engine}</Fact>}
         <Fact name={details.approvals}>{details.approvalsOf[task.approvals]}</Fact>
         {web != null && <Fact name={t.web.label}>{t.web.reads[`${task.web}`]}</Fact>}
         {task.projectId && (

@@ -172,7 +172,7 @@ const Decided = ({ outcome, by, at }: Decision) => (
 function summaryOf(steps: Step[]): string {
   const counts = new Map<string, number>();
   for (const step of steps) {
-    if (step.kind === 'reasoning' || step.call.name === 'todo') continue;
+    if (step.kind === 'reasoning' || step.call.name.startsWith('todo')) continue;
     const name = step.call.name === 'glob' ? 'grep' : step.call.name;
     counts.set(name, (counts.get(name) ?? 0) + 1);
   }

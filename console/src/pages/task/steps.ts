@@ -1,10 +1,11 @@
 // From messages to what is drawn: what a person said, what the agent said, and runs of steps between.
 import type { Message, MessagePart, ReviewComment } from '../../api/client.ts';
+import { type Result, usual, usualResult } from './usual.ts';
 
-type Result = Extract<MessagePart, { type: 'tool_result' }>;
 export type FilePart = Extract<MessagePart, { type: 'file' }>;
 export type SourcePart = Extract<MessagePart, { type: 'source_url' | 'source_document' }>;
 
+/** In the form of the loop's own tools, whichever program made it. */
 export interface Call {
   id: string;
   name: string;
@@ -65,8 +66,8 @@ function made(message: Message, part: MessagePart, index: number): Part[] {
       return [{ kind: 'step', key, step: { kind: 'reasoning', key, text: part.text }, handedOver: false }];
     case 'tool_call': {
       const call = callOf(message, part);
-      if (part.name === 'ask') return [{ kind: 'ask', key, call }];
-      return [{ kind: 'step', key, step: { kind: 'call', key, call }, handedOver: part.name === 'publish' }];
+      if (call.name === 'ask') return [{ kind: 'ask', key, call }];
+      return [{ kind: 'step', key, step: { kind: 'call', key, call }, handedOver: call.name === 'publish' }];
     }
     case 'tool_result':
     case 'step_start':
@@ -89,11 +90,14 @@ function callOf(message: Message, part: Extract<MessagePart, { type: 'tool_call'
   const result = message.parts.find(
     (one): one is Result => one.type === 'tool_result' && one.toolCallId === part.toolCallId,
   );
-  return { id: part.toolCallId, name: part.name, input: fieldsOf(part.input), result: result ?? null };
+  const { name, input } = usual(part.name, fieldsOf(part.input));
+  return { id: part.toolCallId, name, input, result: result === undefined ? null : usualResult(name, result) };
 }
 
 const published = (part: MessagePart): unknown =>
-  part.type === 'tool_result' && part.name === 'publish' && part.status === 'success' ? fieldsOf(part.output).id : null;
+  part.type === 'tool_result' && part.status === 'success' && usual(part.name, {}).name === 'publish'
+    ? fieldsOf(part.output).id
+    : null;
 
 export const fieldsOf = (value: unknown): Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : {};
@@ -131,20 +135,46 @@ function append(blocks: Block[], block: Part): void {
 
 const sameSteps = (a: Step[], b: Step[]) => a.length === b.length && a.every((step, index) => step === b[index]);
 
-/** The agent's plan as it stands: of the last call that made one. */
+/** The agent's plan as it stands: of the last call that made one, or of all that made and changed an item each. */
 export function planOf(messages: readonly Message[]): PlanItem[] | null {
-  for (const { parts } of messages.toReversed()) {
-    for (const part of parts.toReversed()) {
-      if (part.type === 'data' && part.name === 'plan') return planItems(fieldsOf(part.data).items);
-      if (part.type === 'tool_call' && part.name === 'todo') return planItems(fieldsOf(part.input).items);
+  let plan: PlanItem[] | null = null;
+  let items = new Map<string, PlanItem>();
+  for (const message of messages) {
+    for (const part of message.parts) {
+      if (part.type === 'data' && part.name === 'plan') plan = planItems(fieldsOf(part.data).items);
+      if (part.type !== 'tool_call') continue;
+      const call = callOf(message, part);
+      if (call.name === 'todo' && call.result?.status !== 'error') plan = planItems(call.input.items);
+      if (call.name !== 'todo_item' || call.result?.status !== 'success') continue;
+      items = withItem(items, call);
+      plan = [...items.values()];
     }
   }
-  return null;
+  return plan;
 }
 
+function withItem(items: Map<string, PlanItem>, { input, result }: Call): Map<string, PlanItem> {
+  const told = textOf(result?.status === 'success' ? result.output : '');
+  const id = textOf(input.taskId) || (/#(\d+)/.exec(told)?.[1] ?? '');
+  const known = items.get(id);
+  const [item] = planItems([{ text: known?.text, status: known?.status ?? 'pending', ...input }]);
+  const changed = new Map(items);
+  if (input.status === 'deleted') changed.delete(id);
+  else if (item !== undefined && id !== '') changed.set(id, item);
+  return changed;
+}
+
+const STATUSES: Readonly<Record<string, PlanItem['status']>> = { completed: 'done', cancelled: 'dropped' };
+
+/** In the words of the loop or of another program. */
 export function planItems(items: unknown): PlanItem[] {
   if (!Array.isArray(items)) return [];
-  return items.filter((item): item is PlanItem => typeof fieldsOf(item).text === 'string');
+  return items.flatMap((item): PlanItem[] => {
+    const { text, content, step, status } = fieldsOf(item);
+    const words = textOf(text ?? content ?? step);
+    const said = textOf(status);
+    return words === '' ? [] : [{ text: words, status: STATUSES[said] ?? (said as PlanItem['status']) }];
+  });
 }
 
 export const exitCode = ({ result }: Call): number | null => {

@@ -20,13 +20,16 @@ interface CommandProps {
 }
 
 export function CommandBody({ call: { id, input, result }, outcome, label, failure }: CommandProps) {
-  const { command = input.cmd, cmd: _cmd, ...rest } = input;
+  const { command: given, ...rest } = input;
+  const command = textOf(given).trim();
   const { stdout, output, stderr, truncated } = fieldsOf(result?.status === 'success' ? result.output : null);
   return (
     <>
-      <div className={css.command}>
-        <Code plain code={exactly(textOf(command).trim())} language="bash" label={t.task.labels.command} />
-      </div>
+      {command !== '' && (
+        <div className={css.command}>
+          <Code plain code={exactly(command)} language="bash" label={t.task.labels.command} />
+        </div>
+      )}
       {Object.keys(rest).length > 0 && <p className={css.rest}>{exactly(saidIn(rest))}</p>}
       {failure}
       {result?.status === 'success' && (

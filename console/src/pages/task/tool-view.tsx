@@ -8,6 +8,7 @@ import { bytes } from '../../ui/format.ts';
 import type { IconName } from '../../ui/icon.tsx';
 import { type DiffFile, type DiffLine, readPatch } from '../../ui/patch.ts';
 import { cx } from '../../ui/ui.tsx';
+import { readEnvelope } from './patch-envelope.ts';
 import { Plan } from './plan.tsx';
 import { CommandBody, HandedOut, Published, ReadFile, tasksOf } from './tool-bodies.tsx';
 import { type Call, fieldsOf, type Outcome, planItems, textOf } from './steps.ts';
@@ -49,9 +50,8 @@ export function viewOf(call: Call, outcome: Outcome): View {
   const found = () =>
     error ?? (output !== undefined && <Code code={asText(output)} language={null} label={t.task.labels.found} />);
   switch (call.name) {
-    case 'bash':
-    case 'exec_command': {
-      const line = inOneLine(textOf(input.command ?? input.cmd));
+    case 'bash': {
+      const line = inOneLine(textOf(input.command));
       const goesOn = textOf(fieldsOf(output).id);
       return {
         icon: 'Terminal',
@@ -60,6 +60,24 @@ export function viewOf(call: Call, outcome: Outcome): View {
         side: goesOn !== '' && <Quiet>{t.reading.goesOn(goesOn)}</Quiet>,
         open: outcome === 'running' || outcome === 'failed',
         body: () => <CommandBody call={call} outcome={outcome} label={line} failure={error} />,
+      };
+    }
+    case 'write_stdin': {
+      const typed = textOf(input.command);
+      const session = String(input.session_id);
+      const label = t.engines.session(session);
+      return {
+        icon: 'Terminal',
+        verb: verbOf(typed === '' ? t.engines.waiting : t.engines.typing, outcome),
+        object:
+          typed === '' ? (
+            <Quiet>{label}</Quiet>
+          ) : (
+            <>
+              <code className={css.path}>{inOneLine(typed)}</code> <Quiet>{t.engines.inSession(session)}</Quiet>
+            </>
+          ),
+        body: () => <CommandBody call={call} outcome={outcome} label={label} failure={error} />,
       };
     }
     case 'edit': {
@@ -72,20 +90,32 @@ export function viewOf(call: Call, outcome: Outcome): View {
         body: () => error ?? <Diff files={[file]} layout="unified" idPrefix={call.id} />,
       };
     }
-    case 'apply_patch':
+    case 'apply_patch': {
+      const patch = textOf(input.patch);
+      const files = readEnvelope(patch);
+      const changed = listOf(fieldsOf(output).files).map((one) => one.replace(/^\w /, ''));
+      const sum = (of: 'additions' | 'deletions') => (files ?? []).reduce((all, file) => all + file[of], 0);
       return {
         icon: 'FilePen',
         verb: verbOf(verbs.edit, outcome),
         object: (
-          <Quiet>{t.task.steps.patch(listOf(fieldsOf(output).files).map((one) => one.replace(/^\w /, '')))}</Quiet>
+          <Quiet>
+            {exactly(t.task.steps.patch(changed.length > 0 ? changed : (files ?? []).map((file) => short(file.path))))}
+          </Quiet>
         ),
+        side: files !== null && <Stat additions={sum('additions')} deletions={sum('deletions')} />,
         body: () => (
           <>
             {error}
-            <Code code={textOf(input.patch)} language="diff" label={t.task.labels.patch} />
+            {files === null ? (
+              <Code code={patch} language="diff" label={t.task.labels.patch} />
+            ) : (
+              <Diff files={files} layout="unified" idPrefix={call.id} />
+            )}
           </>
         ),
       };
+    }
     case 'write': {
       const content = textOf(input.content);
       return {
@@ -129,6 +159,19 @@ export function viewOf(call: Call, outcome: Outcome): View {
         body: () => <Plan items={items} />,
       };
     }
+    case 'todo_item': {
+      const id = textOf(input.taskId);
+      const text = textOf(input.text) || t.engines.item(id);
+      const items = planItems([{ status: 'pending', ...input, text }]);
+      const [item] = items;
+      return {
+        icon: 'List',
+        verb: t.task.verbs.planned,
+        object: <Quiet>{exactly(text)}</Quiet>,
+        side: id !== '' && <Quiet>{t.task.plan.status[item?.status ?? 'pending'] ?? item?.status}</Quiet>,
+        body: () => error ?? <Plan items={items} />,
+      };
+    }
     case 'delegate': {
       const made = tasksOf(fieldsOf(output).tasks ?? input.tasks);
       return {
@@ -166,7 +209,7 @@ export function viewOf(call: Call, outcome: Outcome): View {
           ),
         body: () => (
           <>
-            <Code code={JSON.stringify(input, null, 2)} language="json" label={t.task.labels.input} />
+            <Input of={input} />
             {error ??
               (output !== undefined && <Code code={asText(output)} language="json" label={t.task.labels.output} />)}
           </>
@@ -176,9 +219,17 @@ export function viewOf(call: Call, outcome: Outcome): View {
   }
 }
 
+/** A call that its model wrote as plain text is shown as that. */
+function Input({ of }: { of: Record<string, unknown> }) {
+  const { input, ...rest } = of;
+  const isPlain = typeof input === 'string' && Object.keys(rest).length === 0;
+  const code = isPlain ? exactly(input) : JSON.stringify(of, null, 2);
+  return <Code code={code} language={isPlain ? null : 'json'} label={t.task.labels.input} />;
+}
+
 /** A call of a tool of an MCP server, by itself or by `mcp_call`; null for another one. */
 function ofServer({ name, input }: Call): { server: string; name: string } | null {
-  const [, server = '', tool] = /^mcp__([a-z0-9-]+)__(.+)$/.exec(name === 'mcp_call' ? textOf(input.tool) : name) ?? [];
+  const [, server = '', tool] = /^mcp__([\w-]+?)__(.+)$/.exec(name === 'mcp_call' ? textOf(input.tool) : name) ?? [];
   return tool === undefined ? null : { server, name: tool };
 }
 

@@ -5,6 +5,7 @@ import { t } from '../../texts/index.ts';
 import { ago, bytes, dayOf, money } from '../../ui/format.ts';
 import { NothingYet } from '../../ui/nothing.tsx';
 import { Warning } from '../../ui/ui.tsx';
+import { Payment } from './payment.tsx';
 import own from './usage.module.css';
 
 /** What the workspace may use, and what of it is left. */
@@ -20,6 +21,8 @@ export function Plan() {
         <p>{termsOf(data)}</p>
       </header>
       {usedUp && <Warning>{t.usage.plan.usedUp}</Warning>}
+      {data.subscription.status === 'past_due' && data.offers && <Warning>{t.usage.payment.late}</Warning>}
+      <Payment {...data} />
       <ul className={own.meters}>
         {usage.map(({ window, remainingPercent, resetsAt }) => (
           <Meter

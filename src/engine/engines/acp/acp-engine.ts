@@ -11,9 +11,18 @@ import {
   type AgentOutcome,
 } from '../../agent/agent-engine.js';
 import { secretsToUse } from '../../agent/approval.js';
-import { judged, madeReady, mcpOf, modelGone, reportOf, tellEnded, titled } from '../../agent/around-turn.js';
+import {
+  furtherTools,
+  judged,
+  madeReady,
+  mcpOf,
+  modelGone,
+  reportOf,
+  tellEnded,
+  titled,
+} from '../../agent/around-turn.js';
 import { BesideResults } from '../../agent/beside-results.js';
-import { contextOf } from '../../agent/call-context.js';
+import { contextOf as contextFor } from '../../agent/call-context.js';
 import { beside, checkOriginal } from '../../agent/check-lanes.js';
 import { answered } from '../../agent/check-steps.js';
 import { ContextWindows } from '../../agent/context/context-windows.js';
@@ -29,8 +38,8 @@ import { TaskFiles } from '../../agent/task-files.js';
 import type { ToolRegistry } from '../../agent/tool-registry.js';
 import { TurnLimits } from '../../agent/turn-limits.js';
 import { failureIn } from '../../agent/turn-outcomes.js';
+import { webUse } from '../../agent/web-use.js';
 import { waitsAfter } from '../../agent/when-blocked.js';
-import { USE_SECRET } from '../../agent/tools/use-secret.js';
 import type { ModelCatalog } from '../../models/model-catalog.js';
 import { type SdkModel, sdkModelsOf } from '../../models/model-config.js';
 import { resultCharacters } from '../../models/result-text.js';
@@ -105,7 +114,7 @@ export class AcpEngine extends AgentEngine {
     const wire = WIRES[engine.wire];
     const hide = [...engine.hide, ...denied];
     let turn: EngineTurn | null = null;
-    const own = new DoorTools(() => turn?.calls ?? null);
+    const own = new DoorTools(() => turn?.record ?? null);
     const door = new Door(wire, {
       ...{ model: input.model.id, hide, mcp: own.serve },
       ask: async (request, reply, headers) => {
@@ -125,16 +134,19 @@ export class AcpEngine extends AgentEngine {
       const fitting = resultCharacters(models.find(input.model.id)?.contextWindow ?? null);
       const results = new BesideResults(conversation, { sandbox, context: { compacted: (all) => [...all] } });
       const kept = { resultCharacters: fitting, keepWhole: results.keepWhole };
-      const parts = { sandbox, secrets, commands: null, resultCharacters: fitting, reads, limits, web: null };
-      const { delegation: _none, ...alone } = input;
-      const context = (call: CallRef) => contextOf(alone, parts, conversation, call, results.keepWhole);
+      const web = webUse(input);
+      // MCP has no way to show a document.
+      const shown = reads.filter((kind) => kind !== 'file');
+      const parts = { sandbox, secrets, commands: null, resultCharacters: fitting, reads: shown, limits, web };
+      const contextOf = (call: CallRef) => contextFor(input, parts, conversation, call, results.keepWhole);
+      const carrying = { tools, denied, contextOf };
+      const files = new TaskFiles(input, this.cache);
       own.offer({
-        tools,
-        denied,
-        context,
-        offered: offeredAtDoor(tools.definitions(false, (secrets ?? []).length > 0 ? [USE_SECRET] : [], denied)),
+        ...carrying,
+        offered: offeredAtDoor(tools.definitions(false, furtherTools(input, secrets), denied)),
+        files,
       });
-      const gate = new Gate(input, engine, { tools, denied, secrets, web: null, contextOf: context });
+      const gate = new Gate(input, engine, { ...carrying, secrets, web });
       const window = this.windows.of(input.model.id);
       const calls = new ModelCalls({ catalog: models, models: this.providers, settings, metrics, wire, engine, hide });
       const servers = mcp?.told ?? [];
@@ -151,11 +163,12 @@ export class AcpEngine extends AgentEngine {
         settings,
         sandbox,
         limits,
+        carrying,
         tools,
         reads,
         surroundings,
         report,
-        files: new TaskFiles(input, this.cache),
+        files,
         session: { known: input.engineSession ?? null },
       };
       const begin = (told: typeof conversation) => (turn = new EngineTurn(input, conversation, deps)).run(told);

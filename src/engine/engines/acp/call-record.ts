@@ -4,8 +4,9 @@ import { markFolders } from '../../agent/folder-mark.js';
 import type { LazySandbox } from '../../agent/lazy-sandbox.js';
 import type { ToolRegistry } from '../../agent/tool-registry.js';
 import type { ConversationMessage, StoredPart, ToolInvocation, ToolResult } from '../../models/conversation.js';
-import { type Asked, ownTool } from './own-tools.js';
-import type { CallUpdate } from './program.js';
+import { ownTool } from '../../models/own-tool.js';
+import type { Asked } from './own-tools.js';
+import type { CallUpdate } from './call-update.js';
 
 /** Nothing came of the call: the program has gone on without it. */
 const UNTOLD = 'The engine told no result of this call.';
@@ -112,7 +113,10 @@ export class CallRecord {
   /** Records what a call has come to, once. */
   end(id: string, came: CameTo): Promise<void> {
     const one = this.given.get(id);
-    if (one === undefined) return this.chain;
+    if (one === undefined) {
+      for (const { content } of came.files ?? []) content.destroy();
+      return this.chain;
+    }
     this.given.delete(id);
     return this.record(one.message, one.call, came);
   }

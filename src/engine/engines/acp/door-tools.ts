@@ -1,24 +1,25 @@
 // The MCP server `millwright` at the door: tools of the service, for calls that the model has made (reference §30).
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { ToolContext } from '../../agent/agent-tool.js';
-import type { CallRef } from '../../agent/live-answer.js';
-import type { ToolRegistry } from '../../agent/tool-registry.js';
-import { failedBy } from '../../agent/turn-outcomes.js';
-import type { JsonValue, ToolInvocation } from '../../models/conversation.js';
+import type { TaskFiles } from '../../agent/task-files.js';
+import { closeHanded } from '../../agent/turn-outcomes.js';
+import type { JsonValue } from '../../models/conversation.js';
 import type { ToolDefinition } from '../../models/model-provider.js';
+import { keptFiles } from '../../models/request-files.js';
 import { resultText } from '../../models/result-text.js';
 import { answerMcp, type DoorResult, type DoorTool } from '../door-mcp.js';
 import type { Fields } from '../wires/fields.js';
-import type { CallRecord, CameTo } from './call-record.js';
+import { carriedOut, type Carrying } from './carried-out.js';
+import type { CallRecord, CameTo, Given } from './call-record.js';
 import { Asked } from './own-tools.js';
 
 const NOT_PASSED = 'Your model has not made this call, so it was not carried out.';
-interface Offer {
-  tools: ToolRegistry;
-  denied: readonly string[];
+interface Offer extends Carrying {
   offered: ToolDefinition[];
-  context: (call: CallRef) => ToolContext;
+  files: TaskFiles;
 }
+
+/** Bytes of the pictures of one result. */
+const PICTURES = 8_000_000;
 
 export class DoorTools {
   private offering: Offer | null = null;
@@ -57,27 +58,27 @@ export class DoorTools {
     const taken = calls?.take(new Asked(name, args as JsonValue)) ?? null;
     if (calls === null || taken === null || this.offering === null) return { text: NOT_PASSED, isError: true };
     const { id, one } = taken;
-    await calls.end(id, await carriedOut(this.offering, name, one.message.id, one.call));
+    await calls.end(id, await cameTo(this.offering, one));
     const { result } = one.call;
-    return { text: resultText(result), isError: result?.status !== 'success' };
+    const images = await picturesOf(one, this.offering);
+    return { text: resultText(result), isError: result?.status !== 'success', images };
   }
 }
 
-async function carriedOut(offer: Offer, name: string, messageId: string, call: ToolInvocation): Promise<CameTo> {
-  const { tools, denied, context } = offer;
-  const checked = tools.check({ name, input: call.input }, denied);
-  if ('error' in checked) return { result: { status: 'error', error: checked.error } };
-  try {
-    const outcome = await tools.execute(checked, context({ messageId, toolCallId: call.toolCallId }));
-    if (outcome.status === 'question' || outcome.status === 'tasks') {
-      return { result: { status: 'error', error: 'This cannot be carried out here.' } };
-    }
-    const { files = [], parts = [], ...came } = outcome;
-    const result = came.status === 'denied' ? came : { ...came, paths: undefined };
-    return { result, files, parts };
-  } catch (error) {
-    return { result: failedBy(error).result };
-  }
+/** Questions and tasks end the run before they come here. */
+async function cameTo(offer: Offer, { message, call }: Given): Promise<CameTo> {
+  const came = await carriedOut(offer, message.id, call);
+  if ('result' in came) return came;
+  if ('handed' in came) await closeHanded(came.handed);
+  return { result: { status: 'error', error: 'This cannot be carried out here.' } };
+}
+
+/** What the result shows beside its text. */
+async function picturesOf({ message, call }: Given, { files }: Offer): Promise<NonNullable<DoorResult['images']>> {
+  if (keptFiles(call.result).length === 0) return [];
+  const alone = { ...message, parts: [], invocations: [call] };
+  const contents = await files.contents([alone], { input: ['text', 'image'], bytes: PICTURES });
+  return [...contents.values()].filter((one) => 'data' in one);
 }
 
 function parsed(body: string): unknown {

@@ -1,11 +1,22 @@
 // How a turn of a program ends (reference §30).
 import type { AgentOutcome } from '../../agent/agent-engine.js';
-import type { Failure } from '../../agent/turn-outcomes.js';
+import { notOpened } from '../../agent/around-turn.js';
+import { type Failure, modelFailed } from '../../agent/turn-outcomes.js';
+import { ModelError } from '../../models/model-provider.js';
+import { ProgramError } from './program.js';
 
 /** The log says why: what the program wrote is for the operator. */
 export function engineFailed(): Failure {
   const message = 'The engine of this task failed; the log of the service says why. Send a message to try again.';
   return { type: 'failed', code: 'engine_failed', message, retryable: true };
+}
+
+/** Throws what is no end of a turn: a sandbox that is busy, a defect. */
+export function failureOf(error: unknown, report: (error: Error) => void): Failure {
+  if (error instanceof ModelError) return modelFailed(error);
+  if (!(error instanceof ProgramError)) return notOpened(error, report);
+  report(error);
+  return engineFailed();
 }
 
 const STOPPED: Readonly<Record<string, string>> = {

@@ -6,39 +6,43 @@ import type {
   AgentOutcome,
   ToldSurroundings,
 } from '../../agent/agent-engine.js';
-import { notOpened } from '../../agent/around-turn.js';
 import { LiveAnswer } from '../../agent/live-answer.js';
 import { circling } from '../../agent/repetition.js';
 import { addSurroundings } from '../../agent/surroundings.js';
 import { parseArguments } from '../../agent/tool-registry.js';
-import { INTERRUPTED, modelFailed, noProgress, withFailure } from '../../agent/turn-outcomes.js';
+import { INTERRUPTED, noProgress, withFailure } from '../../agent/turn-outcomes.js';
 import { waitsAfter } from '../../agent/when-blocked.js';
-import type { ConversationMessage, StoredPart } from '../../models/conversation.js';
-import { ContextOverflowError, ModelError } from '../../models/model-provider.js';
+import type { ConversationMessage, StoredPart, ToolInvocation } from '../../models/conversation.js';
+import { ContextOverflowError } from '../../models/model-provider.js';
 import type { WireRequest } from '../wires/wire.js';
 import { CallRecord } from './call-record.js';
+import { handedOut } from './carried-out.js';
 import { ProgramLeftError, type Reply } from './door.js';
-import { engineFailed } from './ends.js';
+import { failureOf } from './ends.js';
 import { EventPump, RunOverError } from './event-pump.js';
-import { HeldStep, reachedIn } from './held-step.js';
+import type { Ending } from './gate.js';
+import { HeldStep } from './held-step.js';
 import type { Asked } from './model-calls.js';
-import { ProgramError } from './program.js';
-import { refusedWords } from './prompts.js';
+import { withoutWords } from './prompts.js';
+import { takenUp } from './taken-up.js';
+import { watchClock } from './turn-clock.js';
 import type { TurnDeps } from './turn-deps.js';
 import { TurnModel } from './turn-model.js';
 import { Prompts } from './turn-prompts.js';
 
+/** Milliseconds in which it turns out whether the run is still ours. */
+const LEASES_MS = 250;
+
 type Steps = AsyncGenerator<AgentEvent, AgentOutcome, AgentFeedback>;
 
-/** Milliseconds that a timer can wait. */
-const LONGEST_MS = 2 ** 31 - 1;
 /** Not given to the program, because the turn is over. */
 const NOT_STARTED = 'Not started, because the turn has ended.';
 
 /** One run of a program: its prompts, and what comes of them at the door, until there is an outcome. */
 export class EngineTurn {
   private readonly pump = new EventPump();
-  private readonly record: CallRecord;
+  /** The calls that are open. */
+  readonly record: CallRecord;
   private readonly model: TurnModel;
   private readonly prompts: Prompts;
   /** Steps on record that have not reached the program, as a whole or in part. */
@@ -49,7 +53,6 @@ export class EngineTurn {
   /** What stands in the next step beside what the model says. */
   private readonly also: StoredPart[] = [];
   private over = false;
-  private clock: NodeJS.Timeout | undefined;
   private steps = 0;
 
   constructor(
@@ -68,7 +71,7 @@ export class EngineTurn {
       update: (update) => this.record.update(update),
       isBusy: () => this.model.asking > 0 || this.record.open > 0,
       settled: () => this.record.closeAll(),
-      failed: (error) => this.programFailed(error),
+      failed: (error) => this.broke(error),
     });
   }
 
@@ -79,13 +82,13 @@ export class EngineTurn {
     input.stopping.throwIfAborted();
     const stop = () => this.stopWhenIdle();
     input.stopping.addEventListener('abort', stop);
-    this.watchClock();
+    const unwatch = watchClock(this.deps.limits, (outcome) => void this.finish(outcome));
     this.work().catch((error: unknown) => this.broke(error));
     try {
       return yield* this.pump.events(input.signal);
     } finally {
       this.over = true;
-      clearTimeout(this.clock);
+      unwatch();
       input.stopping.removeEventListener('abort', stop);
       await this.prompts.close();
     }
@@ -98,23 +101,18 @@ export class EngineTurn {
       await (request.tools.length === 0 ? this.aside(request, reply, headers) : this.step(request, reply, headers));
     } catch (error) {
       if (error instanceof ContextOverflowError) {
-        return reply.refuse(
-          400,
-          'context_length_exceeded',
-          'prompt is too long: it exceeds the context window of the model',
-        );
+        const message = 'prompt is too long: it exceeds the context window of the model';
+        return reply.refuse(400, 'context_length_exceeded', message);
       }
       this.broke(error);
     }
   }
 
-  /** The calls that are open; see {@link CallRecord}. */
-  get calls(): CallRecord {
-    return this.record;
-  }
-
   private async work(): Promise<void> {
-    await this.takeUp();
+    const { record, handOut } = this;
+    const { held, waits } = await takenUp(this.conversation, { record, gate: this.deps.gate, handOut });
+    if (waits !== null) return this.finish(waits);
+    this.held.push(...held);
     this.surroundings = await addSurroundings(this.conversation, this.deps.surroundings);
     const session = await this.prompts.begin(this.held.length > 0);
     if (session !== null) await this.emit({ type: 'engine_session', session });
@@ -123,19 +121,8 @@ export class EngineTurn {
     await this.finish(this.prompts.outcome(this.steps));
   }
 
-  /** What an earlier run has left: calls that had reached the program are not carried out again. */
-  private async takeUp(): Promise<void> {
-    const index = this.conversation.findLastIndex(({ role }) => role === 'assistant');
-    const message = this.conversation[index];
-    if (message === undefined) return;
-    for (const call of reachedIn(message)) {
-      await this.record.record(message, call, { result: { status: 'error', error: INTERRUPTED } });
-    }
-    await this.record.settled();
-    const isAnswer = message.invocations.length === 0 && index === this.conversation.length - 1;
-    if (isAnswer || message.invocations.some(({ result }) => result === null))
-      this.held.push(HeldStep.ofRecord(message));
-  }
+  private readonly handOut = (message: ConversationMessage, call: ToolInvocation): Promise<AgentOutcome | null> =>
+    handedOut(message, call, { ...this.deps.carrying, record: this.record, emit: (event) => this.emit(event) });
 
   /** A call without tools: a title, a summary of the program's own. */
   private async aside(request: WireRequest, reply: Reply, headers: IncomingHttpHeaders): Promise<void> {
@@ -152,14 +139,19 @@ export class EngineTurn {
     // Who asks after the end is not answered.
     if (this.over) return;
     this.input.stopping.throwIfAborted();
-    if (this.prompts.interrupts()) return;
+    const side = this.prompts.isSide(headers);
+    const before = side ? null : await this.prompts.before(request, reply.closed);
+    if (before === 'again') reply.send(this.deps.wire.say(request, { calls: [] }));
+    if (before !== null) return;
     const told = new Set(request.results.map(({ toolCallId }) => toolCallId));
-    const held = this.held.find((one) => one.isFor(told));
+    const held = this.held.find((one) => one.isFor(told, side));
     if (held !== undefined && (await this.letThrough(held, request, reply))) return;
     const refused = this.model.refusal();
     if (refused !== null) return this.finish(refused);
     const live = new LiveAnswer(this.input.passOn);
-    await this.recordStep(await this.model.ask(request, reply, headers, live), live, request, reply);
+    const asked = await this.model.ask(request, reply, headers, live);
+    if (side) this.prompts.sides.add(live.messageId);
+    await this.recordStep(asked, live, request, reply);
   }
 
   private async recordStep(asked: Asked, live: LiveAnswer, request: WireRequest, reply: Reply): Promise<void> {
@@ -173,7 +165,7 @@ export class EngineTurn {
     });
     const message: ConversationMessage = { id: live.messageId, role: 'assistant', parts, invocations };
     this.conversation.push(message);
-    this.steps++;
+    if (!this.prompts.sides.has(message.id)) this.steps++;
     const all = this.model.withBeside(usage);
     const { surroundings } = this;
     this.surroundings = null;
@@ -198,12 +190,9 @@ export class EngineTurn {
     const next = step.next((call) => gate.holds(this.conversation, call));
     for (const { call, error } of next.refused) {
       await this.record.record(message, call, { result: { status: 'error', error } });
-      this.prompts.note(refusedWords(call));
+      this.prompts.note(withoutWords(call));
     }
-    if (next.ends !== null) {
-      await this.finish(await gate.outcome(message.id, next.ends));
-      return true;
-    }
+    if (next.ends !== null) return this.endWith(next.ends, step, request, reply);
     if (next.give === null) {
       this.forget(step);
       return next.refused.length > 0 && this.prompts.interrupts();
@@ -219,6 +208,20 @@ export class EngineTurn {
     return true;
   }
 
+  private async endWith({ call, held }: Ending, step: HeldStep, request: WireRequest, reply: Reply): Promise<boolean> {
+    const { message } = step;
+    const hands = 'tasks' in held;
+    const outcome = hands
+      ? await this.handOut(message, call)
+      : await this.deps.gate.outcome(message.id, { call, held });
+    if (outcome !== null) await this.finish(outcome);
+    if (outcome !== null || this.over) return true;
+    // It has come to something at once: an error as a rule.
+    step.without(call);
+    this.prompts.note(withoutWords(call));
+    return this.give(step, request, reply);
+  }
+
   private forget(step: HeldStep): void {
     this.held = this.held.filter((one) => one !== step);
   }
@@ -226,53 +229,58 @@ export class EngineTurn {
   private resulted(last: boolean): void {
     this.prompts.heard();
     const over = last ? (circling(this.conversation)?.over ?? null) : null;
-    if (over !== null) void this.finish(noProgress(over)).catch((error: unknown) => this.broke(error));
+    if (over !== null) void this.finish(noProgress(over));
     this.stopWhenIdle();
   }
 
   private stopWhenIdle(): void {
-    if (this.input.stopping.aborted && this.record.open === 0) this.pump.fail(this.input.stopping.reason);
+    if (!this.input.stopping.aborted || this.record.open > 0) return;
+    void this.tellRest()
+      .catch(() => undefined)
+      .then(() => this.pump.fail(this.input.stopping.reason));
   }
 
-  /** The time of the turn ends it also while nothing else happens. */
-  private watchClock(): void {
-    const left = this.deps.limits.secondsLeft();
-    if (left === null) return;
-    const outcome = this.deps.limits.exceeded();
-    if (left > 0 || outcome === null) {
-      this.clock = setTimeout(() => this.watchClock(), Math.min(left * 1000 + 5, LONGEST_MS));
-    } else void this.finish(outcome).catch((error: unknown) => this.broke(error));
-  }
-
-  private programFailed(error: Error): void {
-    if (this.over) return;
-    this.deps.report(error);
-    void this.finish(engineFailed()).catch((one: unknown) => this.broke(one));
+  private async tellRest(): Promise<void> {
+    const usage = this.model.rest();
+    if (usage !== null) await this.emit({ type: 'spent', usage });
   }
 
   /** Ends the program, and then the run. What comes first counts. */
   private async finish(outcome: AgentOutcome): Promise<void> {
     if (this.over) return;
     this.over = true;
-    await this.prompts.close();
+    try {
+      await this.prompts.close();
+      await this.closeCalls(outcome);
+      await this.tellRest();
+      this.pump.finish(outcome);
+    } catch (error) {
+      this.pump.fail(error);
+    }
+  }
+
+  private async closeCalls(outcome: AgentOutcome): Promise<void> {
     await this.record.closeAll(INTERRUPTED);
-    const waits = outcome.type === 'question' || outcome.type === 'approval' || waitsAfter(this.input, outcome);
+    const waits = ['question', 'approval', 'tasks'].includes(outcome.type) || waitsAfter(this.input, outcome);
     for (const { message, left } of waits ? [] : this.held) {
       for (const call of left)
         await this.record.record(message, call, { result: { status: 'error', error: NOT_STARTED } });
     }
     await this.record.settled();
-    this.pump.finish(outcome);
   }
 
+  /** A worker that stood still finds its sandboxes ended and its leases lost, in whatever order: then the program goes on in another run. */
   private broke(error: unknown): void {
-    if (error instanceof RunOverError || error instanceof ProgramLeftError || this.input.signal.aborted) return;
-    if (this.over && this.input.stopping.aborted) return;
-    if (this.input.stopping.aborted) return this.pump.fail(this.input.stopping.reason);
-    if (error instanceof ProgramError) return this.programFailed(error);
+    if (error instanceof RunOverError || error instanceof ProgramLeftError) return;
+    setTimeout(() => this.fail(error), LEASES_MS);
+  }
+
+  private fail(error: unknown): void {
+    const { signal, stopping } = this.input;
+    if (this.over || signal.aborted) return;
+    if (stopping.aborted) return this.pump.fail(stopping.reason);
     try {
-      const failure = error instanceof ModelError ? modelFailed(error) : notOpened(error, this.deps.report);
-      void this.finish(failure).catch((one: unknown) => this.pump.fail(one));
+      void this.finish(failureOf(error, this.deps.report));
     } catch (fatal) {
       this.pump.fail(fatal);
     }

@@ -29,6 +29,7 @@ describe('A step on its way to a program (reference §30)', () => {
     step.given([a]);
     expect(step.isFor(new Set())).toBe(false);
     expect(step.isFor(new Set(['a']))).toBe(true);
+    expect(HeldStep.ofRecord(message(b)).isFor(new Set(), true)).toBe(false);
     expect(step.next(holds).ends).toEqual({ call: b, held: approval });
     expect(step.left).toEqual([b]);
     expect(step.next(() => null).give?.said).toEqual({ calls: [expect.objectContaining({ toolCallId: 'b' })] });
@@ -41,6 +42,17 @@ describe('A step on its way to a program (reference §30)', () => {
     expect(step.next(holds).give?.calls).toEqual([other]);
     step.given([other]);
     expect(step.next(holds).ends).toEqual({ call: ask, held: { question: true } });
+  });
+
+  it('ends with a call that hands work to tasks before those behind it, which may build on that', () => {
+    const [a, tasks, b] = [call('a'), call('t', { name: 'mcp__millwright__delegate' }), call('b')];
+    const step = HeldStep.ofRecord(message(a, tasks, b));
+    const holds = (one: ToolInvocation): Held | null => (one === tasks ? { tasks: true } : null);
+    expect(step.next(holds).give?.calls).toEqual([a]);
+    step.given([a]);
+    expect(step.next(holds).ends).toEqual({ call: tasks, held: { tasks: true } });
+    step.without(tasks);
+    expect(step.next(() => null).give?.calls).toEqual([b]);
   });
 
   it('says a call again in its own form', () => {

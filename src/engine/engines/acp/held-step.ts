@@ -6,10 +6,10 @@ import {
   textOf,
   type ToolInvocation,
 } from '../../models/conversation.js';
+import { ownTool } from '../../models/own-tool.js';
 import type { Said, WireCall } from '../wires/wire.js';
 import type { Ending, Held } from './gate.js';
 import type { Asked } from './model-calls.js';
-import { ownTool } from './own-tools.js';
 
 /** What becomes of a step at the door. */
 export interface Next {
@@ -51,9 +51,13 @@ export class HeldStep {
     return this.said && this.waiting.length === 0;
   }
 
-  /** Whether it is the next that this program's request is answered with. @param told ids of the calls whose results the request tells. */
-  isFor(told: ReadonlySet<string>): boolean {
-    return this.lastGiven === null || told.has(this.lastGiven);
+  /**
+   * Whether it is the next that this program's request is answered with.
+   * @param told ids of the calls whose results the request tells.
+   * @param side the request is of a thread beside that of the session.
+   */
+  isFor(told: ReadonlySet<string>, side = false): boolean {
+    return this.lastGiven === null ? !side : told.has(this.lastGiven);
   }
 
   /** @param holds what stands between a call and the program; null: nothing. */
@@ -71,8 +75,9 @@ export class HeldStep {
       if (held === null) return { refused, ends: null, give: { calls: [call], said: this.words([call]) } };
       if ('refused' in held) {
         refused.push({ call, error: held.refused });
-        this.drop(call);
+        this.without(call);
       } else if ('question' in held) question ??= { call, held };
+      // What stands behind it may build on what tasks come to, or on what a person has allowed.
       else return { ...nothing, ends: { call, held } };
     }
     return { ...nothing, ends: question };
@@ -81,7 +86,7 @@ export class HeldStep {
   /** They are on their way. */
   given(calls: readonly ToolInvocation[]): void {
     this.said = true;
-    for (const call of calls) this.drop(call);
+    for (const call of calls) this.without(call);
     const [last] = calls.slice(-1);
     if (last !== undefined) this.lastGiven = this.idOf(last);
   }
@@ -91,7 +96,8 @@ export class HeldStep {
     return this.wireCall(call).toolCallId;
   }
 
-  private drop(call: ToolInvocation): void {
+  /** A call that has its result, and does not go to the program. */
+  without(call: ToolInvocation): void {
     const index = this.waiting.indexOf(call);
     if (index >= 0) this.waiting.splice(index, 1);
   }

@@ -2,21 +2,12 @@
 import type { JsonValue, ToolInvocation } from '../../models/conversation.js';
 import type { ToolDefinition } from '../../models/model-provider.js';
 import { sorted } from '../../models/result-text.js';
-import { OWN_SERVER } from './program.js';
 
-/** What a program has of its own, or what needs the loop. */
+/** What a program has of its own. */
 const NOT_OFFERED = [
   ...['apply_patch', 'bash', 'bash_input', 'bash_output', 'bash_stop', 'edit', 'exec_command', 'glob', 'grep', 'read'],
-  ...['write', 'write_stdin', 'web_fetch', 'delegate'],
+  ...['write', 'write_stdin'],
 ];
-
-/** How programs call a tool of an MCP server: `mcp__millwright__ask`, `millwright_ask`, `mcp__millwright.ask`. */
-const CALLED = new RegExp(`^(?:mcp_{1,2})?${OWN_SERVER}(?:_{1,2}|[./:-])([\\w-]+)$`);
-
-/** The name of the service's tool that a call of a program is of; null: it is one of the program's own. */
-export function ownTool(name: string): string | null {
-  return CALLED.exec(name)?.[1] ?? null;
-}
 
 export function offeredAtDoor(definitions: readonly ToolDefinition[]): ToolDefinition[] {
   return definitions.filter(({ name }) => !NOT_OFFERED.includes(name));

@@ -1,19 +1,22 @@
 // An agent program in the sandbox of a task, which speaks the Agent Client Protocol v1 (reference §30).
 import type { EngineConfig } from '../../../platform/config/engines.js';
+import { untilAborted } from '../../agent/abort.js';
 import { shellQuote } from '../../agent/tools/tool-text.js';
+import { OWN_SERVER } from '../../models/own-tool.js';
 import { ProgramLines } from '../../sandbox/program-lines.js';
 import { SandboxError, type SandboxSession } from '../../sandbox/sandbox.js';
 import { DOOR_URL, filledIn } from '../filled-in.js';
+import { type CallUpdate, callUpdateIn } from './call-update.js';
 import { JsonRpcPeer, methodNotFound, PeerRefusedError } from './json-rpc-peer.js';
 
 /** Lines in a row that are no message. */
 const MOST_UNHEARD = 20_000;
+/** Milliseconds in which it says whether it takes more into its turn. */
+const STEER_MS = 10_000;
 /** Bytes of answers that the program has not read. */
 const MOST_UNREAD = 1024 ** 2;
 const PROTOCOL = 1;
 const TITLE = 'A task';
-/** Under which the service offers its own tools. */
-export const OWN_SERVER = 'millwright';
 
 /** The program cannot go on. The message is for the operator. */
 export class ProgramError extends Error {
@@ -22,16 +25,6 @@ export class ProgramError extends Error {
 
 /** A block of a prompt. */
 export type PromptBlock = { type: 'text'; text: string } | { type: 'image'; mimeType: string; data: string };
-
-/** News of a call. */
-export interface CallUpdate {
-  toolCallId: string;
-  status: string | null;
-  /** What it came to so far; null: it says nothing of that. */
-  text: string | null;
-  /** What it has printed since the last time. */
-  printed: string | null;
-}
 
 export interface ProgramHandlers {
   /** Told of each message of the program. */
@@ -54,9 +47,11 @@ export class AcpProgram {
   private unheard = 0;
   private unread = 0;
   private capabilities: Capabilities = {};
+  /** Whether it takes more into a turn under way. */
+  steers = false;
   /** As it says; `unknown` when it does not. */
   version = 'unknown';
-  private sessionId = '';
+  sessionId = '';
   private closing = false;
   private isReady = false;
 
@@ -95,6 +90,7 @@ export class AcpProgram {
         throw new ProgramError('It does not speak version 1 of the protocol.');
       this.capabilities = greeting.agentCapabilities ?? {};
       this.version = versionIn(greeting);
+      this.steers = greeting._meta?.steering?.supported === true;
     } catch (error) {
       throw await this.failed(error);
     } finally {
@@ -152,6 +148,18 @@ export class AcpProgram {
     } catch (error) {
       throw await this.failed(error);
     }
+  }
+
+  /** Takes more into the turn under way, of which its model is told when it is next asked. False: it does not. */
+  async steer(blocks: PromptBlock[], signal: AbortSignal): Promise<boolean> {
+    const about = {
+      sessionId: this.sessionId,
+      prompt: blocks,
+      _meta: { steering: { idleBehavior: 'promptRequired' } },
+    };
+    const asked = this.peer.request<{ outcome?: unknown } | null>('_session/steering', about);
+    const enough = AbortSignal.any([signal, AbortSignal.timeout(STEER_MS)]);
+    return (await untilAborted(asked, enough).catch(() => null))?.outcome === 'injected';
   }
 
   /** Ends the prompt under way, which then resolves. */
@@ -220,14 +228,8 @@ export class AcpProgram {
   }
 
   private told(method: string, { update }: Record<string, unknown>): void {
-    if (method !== 'session/update' || typeof update !== 'object' || update === null) return;
-    const { sessionUpdate, toolCallId, status, content, rawOutput, _meta } = update as Record<string, unknown>;
-    if (sessionUpdate !== 'tool_call_update' && sessionUpdate !== 'tool_call') return;
-    if (typeof toolCallId !== 'string') return;
-    // What a program shows may be dressed for people, in a fence for instance; as a text of its own it is as it came.
-    const text = typeof rawOutput === 'string' ? rawOutput : (textOf(content) ?? rawText(rawOutput));
-    const printed = deltaIn(_meta);
-    this.handlers.call({ toolCallId, status: typeof status === 'string' ? status : null, text, printed });
+    const news = method === 'session/update' ? callUpdateIn(update) : null;
+    if (news !== null) this.handlers.call(news);
   }
 
   private over(): void {
@@ -257,31 +259,9 @@ interface Greeting {
   protocolVersion?: unknown;
   agentCapabilities?: Capabilities;
   agentInfo?: { version?: unknown } | null;
+  _meta?: { steering?: { supported?: unknown } | null } | null;
 }
 
 function versionIn({ agentInfo }: Greeting): string {
   return typeof agentInfo?.version === 'string' ? agentInfo.version.slice(0, 100) : 'unknown';
-}
-
-/** The texts among what a call has come to; null without any. */
-function textOf(content: unknown): string | null {
-  if (!Array.isArray(content)) return null;
-  const texts = (content as Record<string, unknown>[]).flatMap((one) => {
-    const inner = one?.['type'] === 'content' ? (one['content'] as Record<string, unknown> | null) : null;
-    return inner?.['type'] === 'text' && typeof inner['text'] === 'string' ? [inner['text']] : [];
-  });
-  return texts.length === 0 ? null : texts.join('\n');
-}
-
-function rawText(output: unknown): string | null {
-  if (output === undefined || output === null) return null;
-  const { output: text } = output as { output?: unknown };
-  // Figures alone, such as an exit code, are no result: the program tells its model more.
-  return typeof text === 'string' ? text : null;
-}
-
-/** Codex tells so what a command prints. */
-function deltaIn(meta: unknown): string | null {
-  const { terminal_output_delta: delta } = (meta ?? {}) as { terminal_output_delta?: { data?: unknown } | null };
-  return typeof delta?.data === 'string' ? delta.data : null;
 }

@@ -3,11 +3,12 @@ import { BYTES_PER_TOKEN } from '../../agent/context/context-size.js';
 import { recordText } from '../../agent/context/summary.js';
 import type { OutputSchema } from '../../agent/output/output-schema.js';
 import { INTERRUPTED } from '../../agent/turn-outcomes.js';
+import { DELEGATE } from '../../agent/tools/delegate.js';
 import { truncateMiddle } from '../../agent/tools/tool-text.js';
 import { userText } from '../../models/ai-sdk/ai-sdk-prompt.js';
 import { argumentsText, type ConversationMessage, type ToolInvocation } from '../../models/conversation.js';
+import { ownTool } from '../../models/own-tool.js';
 import { resultText } from '../../models/result-text.js';
-import { ownTool } from './own-tools.js';
 import type { PromptBlock } from './program.js';
 
 const GO_ON =
@@ -42,7 +43,7 @@ export function nextWords(conversation: readonly ConversationMessage[], replays:
   // Some programs forget a call that they were ended in.
   const calls =
     last?.invocations.filter(({ result }) => result?.status === 'error' && result.error === INTERRUPTED) ?? [];
-  return [GO_ON, ...calls.map(refusedWords)].join('\n\n');
+  return [GO_ON, ...calls.map(withoutWords)].join('\n\n');
 }
 
 /** What people have said about a call that had not reached the program. */
@@ -52,6 +53,7 @@ function decision(call: ToolInvocation): string[] {
     const { question = '' } = (typeof call.input === 'object' ? call.input : null) as { question?: string };
     return [`You asked: ${question}\nThe answer: ${resultText(result)}`];
   }
+  if (ownTool(name) === DELEGATE && result !== null) return [withoutWords(call)];
   if (result?.status === 'denied') return [denied(call)];
   return stage === 'approved' ? [`A person has approved your call of ${name}. Go on with it.`] : [];
 }
@@ -61,8 +63,8 @@ function denied({ name, input, result }: ToolInvocation): string {
   return `You wanted to call ${name} with ${text}\n${resultText(result)} Go on without it.`;
 }
 
-/** The program is told that calls were not carried out, and goes on. */
-export function refusedWords(call: ToolInvocation): string {
+/** What a call has come to that did not reach the program. */
+export function withoutWords(call: ToolInvocation): string {
   const { text } = truncateMiddle(argumentsText(call.input), ARGUMENTS);
   return `You wanted to call ${call.name} with ${text}\n${resultText(call.result)}`;
 }

@@ -4,6 +4,7 @@ import type { EngineSession } from '../../agent/engine-session.js';
 import type { ToolContext } from '../../agent/agent-tool.js';
 import type { TurnParts } from '../../agent/turn-parts.js';
 import type { Wire } from '../wires/wire.js';
+import type { Carrying } from './carried-out.js';
 import type { Gate } from './gate.js';
 import type { ModelCalls } from './model-calls.js';
 
@@ -16,6 +17,7 @@ export interface TurnDeps extends Pick<
   wire: Wire;
   calls: ModelCalls;
   gate: Gate;
+  carrying: Carrying;
   metrics: Metrics;
   kept: Pick<ToolContext, 'resultCharacters' | 'keepWhole'>;
   /** The session that the task has, as far as it is known; it is another one as soon as that is made. */

@@ -67,6 +67,12 @@ export class TurnModel {
     }
   }
 
+  /** What no step has shown yet; null: there is none. */
+  rest(): ModelUsage | null {
+    const rest = this.withBeside(NO_USAGE);
+    return rest.inputTokens + rest.outputTokens === 0 ? null : rest;
+  }
+
   /** What a step is shown with. */
   withBeside(usage: ModelUsage): ModelUsage {
     const all = sum(usage, this.beside);

@@ -1,3 +1,4 @@
+import type { IncomingHttpHeaders } from 'node:http';
 import { untilAborted } from '../../agent/abort.js';
 import type { AgentInput, AgentOutcome } from '../../agent/agent-engine.js';
 import type { EngineSession } from '../../agent/engine-session.js';
@@ -6,8 +7,10 @@ import { outputOf } from '../../agent/output/output-schema.js';
 import { type ConversationMessage, type StoredPart, textOf } from '../../models/conversation.js';
 import { afterUnfit } from '../../models/nudges.js';
 import { filesIn } from '../../models/request-files.js';
+import type { WireRequest } from '../wires/wire.js';
 import { engineFailed, outputInvalid, stoppedFor } from './ends.js';
-import { AcpProgram, type CallUpdate, type PromptBlock, ProgramError, type ProgramHandlers } from './program.js';
+import type { CallUpdate } from './call-update.js';
+import { AcpProgram, type PromptBlock, ProgramError, type ProgramHandlers } from './program.js';
 import { firstWords, nextWords, schemaWords, sinceLastStep, textBlock, wordsOf } from './prompts.js';
 import type { TurnDeps } from './turn-deps.js';
 
@@ -34,6 +37,10 @@ export class Prompts {
   /** What it is told next. */
   private readonly steering: ConversationMessage[] = [];
   private readonly notes: string[] = [];
+  /** What the program has taken into its turn: its model is told when it next asks. */
+  private taken: { words: string; notes: number; messages: number } | null = null;
+  /** Messages of threads that the program leads beside that of its session: none is the answer of the turn. */
+  readonly sides = new Set<string>();
   private reason = '';
   private output: string | undefined;
   private unfit = false;
@@ -97,7 +104,7 @@ export class Prompts {
     const { outputSchema = null } = this.input;
     const stopped = stoppedFor(this.reason);
     if (stopped !== null) return stopped;
-    const last = this.conversation.findLast(({ role }) => role === 'assistant');
+    const last = this.conversation.findLast(({ id, role }) => role === 'assistant' && !this.sides.has(id));
     if (last === undefined || (steps === 0 && this.conversation.at(-1) !== last)) {
       this.deps.report(
         new ProgramError(`The engine ${this.deps.engine.name} ended its turn without an answer of its model.`),
@@ -112,6 +119,11 @@ export class Prompts {
     };
   }
 
+  /** Whether another thread of the program asks than that of its session. Codex alone names them. */
+  isSide({ 'thread-id': thread }: IncomingHttpHeaders): boolean {
+    return typeof thread === 'string' && this.program !== null && thread !== this.program.sessionId;
+  }
+
   /** Messages of people, which the program is told at its next model call. */
   steer(messages: readonly ConversationMessage[]): void {
     this.steering.push(...messages);
@@ -122,9 +134,35 @@ export class Prompts {
     this.notes.push(words);
   }
 
+  /**
+   * What becomes of a request while there is something to tell; null: it goes on. `again`: it is answered with nothing, and the program asks again with
+   * what it has taken in; `ended`: its prompt is.
+   */
+  async before({ messages }: WireRequest, signal: AbortSignal): Promise<'again' | 'ended' | null> {
+    const { taken } = this;
+    this.taken = null;
+    const isTold = taken !== null && messages.some(({ role, text }) => role === 'user' && text.includes(taken.words));
+    if (isTold) {
+      this.notes.splice(0, taken.notes);
+      this.steering.splice(0, taken.messages);
+    }
+    if (!this.hasMore) return null;
+    // What it has said to take and does not tell is its next prompt.
+    if (this.program?.steers === true && (taken === null || isTold)) {
+      const about = { notes: this.notes.length, messages: this.steering.length };
+      const { words, blocks } = await this.toTell(this.notes, this.steering);
+      if (words !== '' && (await this.program.steer(blocks(words), signal))) {
+        this.taken = { words, ...about };
+        return 'again';
+      }
+    }
+    this.interrupts();
+    return 'ended';
+  }
+
   /** Whether the prompt under way is ended, because there is something to tell. */
   interrupts(): boolean {
-    if (this.steering.length + this.notes.length === 0) return false;
+    if (!this.hasMore) return false;
     this.program?.cancel();
     return true;
   }
@@ -143,12 +181,11 @@ export class Prompts {
   /** What the program is told after it has ended its turn; null: nothing more. */
   private async following(): Promise<PromptBlock[] | null> {
     const [notes, messages] = [this.notes.splice(0), this.steering.splice(0)];
-    const words = [...notes, wordsOf(messages)].filter((text) => text !== '');
-    // What is attached lies in the workdir before the program hears of it.
-    if (messages.length > 0) await this.deps.sandbox.get();
-    if (words.length > 0) return [textBlock(this.withSchema(words.join('\n\n'))), ...(await this.pictures(messages))];
+    this.taken = null;
+    const { words, blocks } = await this.toTell(notes, messages);
+    if (words !== '') return blocks(this.withSchema(words));
     const { outputSchema = null, workspaceId } = this.input;
-    const last = this.conversation.findLast(({ role }) => role === 'assistant');
+    const last = this.conversation.findLast(({ id, role }) => role === 'assistant' && !this.sides.has(id));
     if (outputSchema === null || last === undefined || this.reason !== 'end_turn') return null;
     const checked = await outputOf(outputSchema, textOf(last.parts), workspaceId);
     if ('output' in checked) this.output = checked.output;
@@ -157,6 +194,18 @@ export class Prompts {
       return [textBlock(afterUnfit(checked.fault))];
     }
     return null;
+  }
+
+  private get hasMore(): boolean {
+    return this.steering.length + this.notes.length > 0;
+  }
+
+  private async toTell(notes: readonly string[], messages: readonly ConversationMessage[]) {
+    const words = [...notes, wordsOf(messages)].filter((text) => text !== '').join('\n\n');
+    // What is attached lies in the workdir before the program hears of it.
+    if (messages.length > 0) await this.deps.sandbox.get();
+    const pictures = await this.pictures(messages);
+    return { words, blocks: (text: string): PromptBlock[] => [textBlock(text), ...pictures] };
   }
 
   private async opening(goesOn: boolean, replays: boolean): Promise<PromptBlock[]> {

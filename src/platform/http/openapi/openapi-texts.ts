@@ -65,7 +65,7 @@ const TAGS: Record<string, string> = {
   members: 'Who belongs to the workspace.',
   'service-accounts': 'Accounts for programs in the workspace, and their keys.',
   notices: 'What you are told of your tasks, and where.',
-  billing: 'Plan and usage.',
+  billing: 'Plan, usage and payment.',
   audit: 'Who did what in the workspace, or was refused.',
   hooks: 'Deliveries of providers.',
   service: 'The service itself.',

@@ -1,4 +1,4 @@
-import { ownTool } from './own-tools.js';
+import { ownTool } from './own-tool.js';
 
 it.each([
   ['mcp__millwright__ask', 'ask'],

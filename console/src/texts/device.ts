@@ -1,0 +1,18 @@
+export const device = {
+  title: 'Let a command in',
+  text: 'A terminal shows a code of eight letters. Type it only if it was you who began “mw login” there.',
+  code: 'Code',
+  look: 'Look',
+  looking: 'Looking …',
+  asks: 'A command asks to act as you',
+  from: 'Its address',
+  unknown: 'unknown',
+  at: 'It asked at',
+  scopes: 'It may',
+  ends: 'Its key ends',
+  never: 'never',
+  approve: 'Let it in',
+  deny: 'Say no',
+  approved: 'It is let in. You can close this page; the key stands in Settings → Keys.',
+  denied: 'It was told no, and has no key.',
+};
