@@ -170,7 +170,8 @@ describe('Models that fail, and what they are exchanged for (reference §4, §15
 it('the configuration that the reference prints boots as it stands (reference §16)', async () => {
   const reference = readFileSync('docs/reference.md', 'utf8');
   const printed = /`CONFIG_FILE`: every part is optional[\s\S]*?```json\n([\s\S]*?)```/.exec(reference)?.[1] ?? '';
-  const service = await bootApp({ config: JSON.parse(printed) as object });
+  const env = { STRIPE_SECRET_KEY: 'sk_test_0', STRIPE_WEBHOOK_SECRET: 'whsec_0' };
+  const service = await bootApp({ env, config: JSON.parse(printed) as object });
   try {
     const { client } = await makeMember(service);
     const { body } = await client.get<Models>('/v1/models');

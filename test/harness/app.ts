@@ -62,9 +62,15 @@ export async function bootApp(options: BootOptions = {}): Promise<TestApp> {
   const extensions = new ExtensionSet(options.extensions ?? []);
   const config = configFileSchema(extensions).parse(options.config ?? {});
   const whole = { ...FAR_LIMITS, ...file, ...config };
-  // A secret of a test stands in `env` under the name that `config` gives it, as it would in the process.
-  const secret = options.env?.[config.signIn?.clientSecretEnv ?? ''] ?? signInSecret;
-  const env = new Env(variables, whole, modelKeys, repositoryTokens, mcpValues, paymentSecrets, secret);
+  // Secrets of a test stand in `env` under the names that `config` gives them, as they would in the process.
+  const secret = (name = '') => options.env?.[name];
+  const { billing, signIn } = config;
+  const payment = billing && {
+    secretKey: secret(billing.secretKeyEnv) ?? '',
+    webhookSecret: secret(billing.webhookSecretEnv) ?? '',
+  };
+  const secrets = [payment ?? paymentSecrets, secret(signIn?.clientSecretEnv) ?? signInSecret] as const;
+  const env = new Env(variables, whole, modelKeys, repositoryTokens, mcpValues, ...secrets);
   const { imports = [] } = composeApp(env, extensions);
   const builder = Test.createTestingModule({ imports: [...imports, ...(options.imports ?? [])] });
   // A model that a test holds is no wait that anybody is told of: a test of waits has its own settings.
