@@ -260,6 +260,8 @@ describe('A verb of the operator (reference §14, §16)', () => {
     expect(await after('key', 'create', ...inOf, ...person)).toEqual(one('key.create'));
     expect(await after('console', 'link', '--key', await ids('api_keys'))).toEqual(one('console.link'));
     expect(await after('key', 'revoke', await ids('api_keys'))).toEqual(one('key.revoke'));
+    expect(await after('scim-token', 'create', ...inOf)).toEqual(one('scim-token.create'));
+    expect(await after('scim-token', 'delete', await ids('scim_tokens'))).toEqual(one('scim-token.delete'));
     expect(await after('integration', 'connect', 'github', ...inOf)).toEqual(one('integration.connect'));
     expect(await after('integration', 'rotate', await ids('connections'))).toEqual(one('integration.rotate'));
     expect(await after('integration', 'disconnect', await ids('connections'))).toEqual(one('integration.disconnect'));
