@@ -217,7 +217,7 @@ describeInBrowser('what other programs do, in the page of their task', () => {
     const page = await look(id);
     const what = page.getByRole('region', { name: 'What would be done' });
     await what.getByText('/workdir/a.txt').waitFor();
-    expect(await what.innerText()).toMatch(/-left\n\+right/);
+    expect(await what.innerText()).toMatch(/-left\s+\+right/);
     await what.getByText('"replace_all": true').waitFor();
     await page.getByText('Don’t ask again for').getByText('Edit', { exact: true }).waitFor();
     await page.getByRole('button', { name: 'Approve' }).click();

@@ -25,6 +25,8 @@ interface World {
   email: string;
   key: string;
   connection: string;
+  /** Of a directory. */
+  token: string;
   /** In the workspace `default`, with reviews of its tasks. */
   automation: string;
   machine: string;
@@ -93,6 +95,9 @@ const CASES: Record<string, Case> = {
   'secret-key rotate': { line: () => [] },
   'signing-key list': { line: () => [] },
   'signing-key rotate': { line: () => [] },
+  'scim-token create': { line: at, keep: (world, { token }) => (world.token = token?.id ?? '') },
+  'scim-token list': { line: at },
+  'scim-token delete': { line: ({ token }) => [token] },
   // Of no program that is known, and so not tried: operator-engines.spec.ts does that.
   'engine install': { line: () => ['own', '--from', join(import.meta.dirname, '../fixtures'), '--force'] },
   'storage move': { line: () => ['--to', 's3'] },
@@ -134,6 +139,7 @@ describe.each(SLOW ? ['on the embedded database', SERVER] : [SERVER])('Every ver
     email: '',
     key: '',
     connection: '',
+    token: '',
     automation: '',
     machine: newId(),
     reviews: [],
