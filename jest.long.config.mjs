@@ -4,7 +4,7 @@ import { common, leftOut, onPostgres } from './jest.config.mjs';
 /** Minutes each, of what other files touch too: only the long form (`-- --long`) has them, and a run that names one. */
 const LONG_ALONE = {
   processes: ['main-thread', 'memory-in-s3', 'cancel-installations', 'many-tasks', 'image', 'logs-and-traces'],
-  faults: ['crash-loop', 'controls', 'quiet', 'rolling-upgrade'],
+  faults: ['crash-loop', 'controls', 'quiet', 'rolling-upgrade', 'engines'],
   console: [
     ...['typing', 'killed', 'following', 'webhooks', 'settings', 'composing', 'automation-repository', 'notices'],
     ...['repository-connections', 'repositories', 'integrations', 'budgets', 'cron'],
