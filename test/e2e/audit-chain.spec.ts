@@ -269,9 +269,7 @@ describe('A verb of the operator (reference §14, §16)', () => {
     const helper = await makeMember(service, { workspace: { id: workspaceId, slug } });
     const { body } = await helper.client.post<{ automation: { id: string } }>('/v1/automations', { name: 'A', content: 'x', cron: '0 9 * * *' });
     const { id } = body.automation;
-    expect(await after('automation', 'pause', id, ...inOf)).toEqual(one('automation.pause'));
-    expect(await after('automation', 'resume', id, ...inOf)).toEqual(one('automation.resume'));
-    expect(await after('automation', 'run', id, ...inOf)).toEqual(one('automation.run'));
+    for (const act of ['pause', 'resume', 'run']) expect(await after('automation', act, id, ...inOf)).toEqual(one(`automation.${act}`));
     expect(await after('service-account', 'delete', ...inOf, '--name', 'ci')).toEqual(one('service-account.delete'));
     expect(await after('member', 'remove', ...inOf, ...person, '--yes')).toEqual(one('member.remove'));
     await after('member', 'add', ...inOf, ...person, '--role', 'member');

@@ -25,7 +25,13 @@ describe('Engines (reference §30)', () => {
     const [file, coverage] = [join(path, 'millwright.json'), join(path, 'coverage')];
     writeFileSync(file, JSON.stringify(config));
     // Node then writes down, as it ends, which scripts it has loaded.
-    const env = { DATABASE_URL: db.url, SECRET_KEY, DATA_DIR: folder.path, CONFIG_FILE: file, NODE_V8_COVERAGE: coverage };
+    const env = {
+      DATABASE_URL: db.url,
+      SECRET_KEY,
+      DATA_DIR: folder.path,
+      CONFIG_FILE: file,
+      NODE_V8_COVERAGE: coverage,
+    };
     const service = await ServiceProcess.spawn(env);
     try {
       await service.ready(180_000);

@@ -7,7 +7,8 @@ export const login = {
     cancelled: 'You were not signed in there. Try again, or use a key.',
     expired: 'That took too long, or it was begun in another browser. Try again.',
     invalid: 'The answer of the provider is not valid. Try again; if it stays so, tell your operator.',
-    unverified: 'The provider has not verified your e-mail address, so it cannot tell who you are here. Ask its administrator.',
+    unverified:
+      'The provider has not verified your e-mail address, so it cannot tell who you are here. Ask its administrator.',
     address_taken: 'Another sign-in has the account with your e-mail address. Ask your operator.',
     no_workspace: 'You are signed in there, but no workspace of Millwright is open to you. Ask its owner.',
     unavailable: 'The provider does not answer. Try again in a minute, or use a key.',

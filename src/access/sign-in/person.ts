@@ -26,7 +26,12 @@ export function personOf(claims: Claims, { issuer, groupsClaim }: SignInConfig):
   if (typeof sub !== 'string' || !/^[\x20-\x7e]{1,255}$/.test(sub)) throw new SignInRefused('invalid');
   // Else somebody of very many groups would lose what they give.
   if (claims[groupsClaim] === undefined && Object.hasOwn(claims['_claim_names'] ?? {}, groupsClaim)) {
-    throw new SignInRefused('invalid', new Error('The token names no groups, for there are too many: it says where to ask for them, and nobody asks there.'));
+    throw new SignInRefused(
+      'invalid',
+      new Error(
+        'The token names no groups, for there are too many: it says where to ask for them, and nobody asks there.',
+      ),
+    );
   }
   const verified = typeof email === 'string' && isVerified(claims) && isAddress(email) ? email : null;
   const local = verified?.slice(0, verified.lastIndexOf('@')).slice(0, LONGEST_NAME).toWellFormed();
@@ -47,7 +52,10 @@ function textsOf(claim: unknown): string[] {
 }
 
 /** By the slug of the workspace the role that the first rule gives that matches. */
-export function rolesOf({ email, groups }: Pick<Person, 'email' | 'groups'>, rules: readonly SignInRule[]): Map<string, Role> {
+export function rolesOf(
+  { email, groups }: Pick<Person, 'email' | 'groups'>,
+  rules: readonly SignInRule[],
+): Map<string, Role> {
   const domain = email?.slice(email.lastIndexOf('@') + 1).toLowerCase();
   const roles = new Map<string, Role>();
   for (const { slug, when, role } of rules) {

@@ -214,12 +214,8 @@ export function readEnv(source: Source = process.env, further?: FurtherConfig): 
   const paymentSecrets = paymentSecretsOf(variables, file, source);
   // Only where people sign in.
   const signsIn = variables.ROLE !== 'worker' && variables.CONSOLE === 'on';
-  const [signInSecret = null] = named(
-    'clientSecretEnv',
-    'the secret of the client',
-    signsIn && file.signIn ? [file.signIn] : [],
-    source,
-  ).values();
+  const signIns = signsIn && file.signIn ? [file.signIn] : [];
+  const [signInSecret = null] = named('clientSecretEnv', 'the secret of the client', signIns, source).values();
   const env = new Env(variables, file, modelKeys, repositoryTokens, mcpValues, paymentSecrets, signInSecret);
   if (runsWork) {
     const wrong = wrongServer(file.mcpServers, mcpValues);
@@ -272,9 +268,7 @@ function named<Field extends string>(
 
 function valuesOf(names: readonly string[], what: string, why: string, source: Source): Map<string, string> {
   const values = new Map<string, string>();
-  for (const name of names) {
-    values.set(name, valueOf(name, what, why, source));
-  }
+  for (const name of names) values.set(name, valueOf(name, what, why, source));
   return values;
 }
 
