@@ -16,6 +16,7 @@ from .types import (
     ChangeMember,
     ChangeNotices,
     ChangeProject,
+    Checkout,
     CreateKey,
     CreateProject,
     CreateServiceAccount,
@@ -29,6 +30,8 @@ from .types import (
     Member,
     Model,
     Notices,
+    PaymentPage,
+    Portal,
     Project,
     PushState,
     PushSubscription,
@@ -231,6 +234,16 @@ class Billing(Routes[M]):
         """What a period came to: times or days in `from_` and `to`."""
         query = {"groupBy": group_by, "from": from_, "to": to}
         return await self._one("usage", Request("GET", "/v1/billing/usage", query))
+
+    @call
+    async def checkout(self, body: Checkout) -> PaymentPage:
+        """The address of a page where the workspace pays, for a browser. 409 `no_payment_provider`."""
+        return await self._json(Request("POST", "/v1/billing/checkout", body=body))
+
+    @call
+    async def portal(self, body: Portal | None = None) -> PaymentPage:
+        """The address of a page where the workspace manages its subscription and finds its invoices. 409 `no_payment_provider`."""
+        return await self._json(Request("POST", "/v1/billing/portal", body=body or {}))
 
 
 class Audit(Routes[M]):

@@ -21,6 +21,7 @@ from ._schema import ChangeAutomation as ChangeAutomation
 from ._schema import ChangeEnvironment as ChangeEnvironment
 from ._schema import ChangeMember as ChangeMember
 from ._schema import ChangeNotices as ChangeNotices
+from ._schema import Checkout as Checkout
 from ._schema import ChangeProject as ChangeProject
 from ._schema import ChangeRepositoryConnection as ChangeRepositoryConnection
 from ._schema import ChangeSecret as ChangeSecret
@@ -64,7 +65,9 @@ from ._schema import Model as Model
 from ._schema import NetworkUse as NetworkUse
 from ._schema import Notices as Notices
 from ._schema import PauseTask as PauseTask
+from ._schema import PaymentPage as PaymentPage
 from ._schema import PendingInteraction as Interaction
+from ._schema import Portal as Portal
 from ._schema import Project as Project
 from ._schema import Proof as TaskProof
 from ._schema import PushState as PushState
@@ -125,6 +128,7 @@ __all__ = [
     "ChangeSkill",
     "ChangeTask",
     "ChangeWebhook",
+    "Checkout",
     "CommandOutput",
     "Connect",
     "CreateAgent",
@@ -169,6 +173,8 @@ __all__ = [
     "NetworkUse",
     "Notices",
     "PauseTask",
+    "PaymentPage",
+    "Portal",
     "Project",
     "PushState",
     "PushSubscription",
