@@ -1,6 +1,6 @@
 // The examination: all checks side by side, each with a limit of its own, and none of their words with a secret in it.
 import type { Env } from '../../platform/config/env.js';
-import { passwordsOf, providerKeysOf } from '../../platform/logging/redaction.js';
+import { namedSecretsOf, passwordsOf, providerKeysOf } from '../../platform/logging/redaction.js';
 import type { ExtensionSet } from '../../platform/plugins/extension-set.js';
 import { type Check, fail, type Finding, warn } from './check.js';
 import { clocksCheck } from './clocks.check.js';
@@ -108,14 +108,7 @@ function failed(name: string, error: unknown): Finding {
 /** Secrets that messages of drivers and providers may contain, each with its replacement. No line may show them. */
 function secretsOf(at: Examination): [string, string][] {
   const { current, previous } = readable(() => ownSecrets(at)) ?? {};
-  const keys = [
-    ...providerKeysOf(at.env.variables),
-    ...at.env.modelKeys.values(),
-    ...at.env.mcpValues.values(),
-    at.env.signInSecret,
-    current,
-    previous,
-  ];
+  const keys = [...providerKeysOf(at.env.variables), ...namedSecretsOf(at.env), current, previous];
   return [
     // A password alone may be an ordinary word; in a message it stands in its URL.
     ...passwordsOf(at.env.variables).map((one): [string, string] => [`:${one}@`, ':***@']),

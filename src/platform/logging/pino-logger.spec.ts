@@ -64,6 +64,13 @@ describe('PinoLogger', () => {
       '[hidden]; Authorization: Basic [hidden]',
     );
   });
+  it('takes all that CONFIG_FILE names a variable for out of a line, and the tokens of directories by their form', () => {
+    const payment = { secretKey: 'sk_live_of_a_test', webhookSecret: 'a secret of the hook' };
+    const env = new Env(readEnv({ NODE_ENV: 'test' }).variables, {}, new Map(), new Map(), new Map(), payment, 'a secret of the client'); // prettier-ignore
+    const token = `mw_scim_${'a'.repeat(49)}`;
+    const line = [payment.secretKey, payment.webhookSecret, 'a secret of the client', token].join(', ');
+    expect(redactor(secretsOf(env))(line)).toBe('[hidden], [hidden], [hidden], [hidden]');
+  });
   it('takes what workspaces bring out of a line: tokens of hosts by their form, what git sends, private keys', () => {
     const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
     const keys = (['pkcs1', 'pkcs8'] as const).map((type) => privateKey.export({ type, format: 'pem' }).toString());

@@ -9,7 +9,7 @@ const HIDDEN = '[hidden]';
 /** A shorter text may be a word that lines are made of; in a URL any password is found. */
 const SHORTEST = 12;
 
-const KEY = String.raw`mw_[ps]k_[0-9A-Za-z]{20,}`;
+const KEY = String.raw`mw_(?:[ps]k|scim)_[0-9A-Za-z]{20,}`;
 const HOOK_SECRET = String.raw`whsec_[0-9A-Za-z+/=_-]{16,}`;
 /** Of GitHub, of its Apps, and of GitLab: workspaces bring them, so they are known by their form alone. */
 const HOST_TOKEN = String.raw`\b(?:gh[a-z]_[0-9A-Za-z]{20,}|github_pat_\w{20,}|gl[a-z]{2,6}-[0-9A-Za-z_.-]{20,})`;
@@ -21,13 +21,24 @@ const PRIVATE_KEY = String.raw`-----BEGIN (?:[A-Z]+ )?PRIVATE KEY-----(?:[0-9A-Z
 const IN_URL = String.raw`(?<=[a-z]:\/\/[^\s:/@"]*:)[^\s/@"]+(?=@)`;
 
 /** The secrets of the environment and of the configuration. */
-export function secretsOf({ variables, modelKeys, repositoryTokens, mcpValues }: Env): string[] {
+export function secretsOf(env: Env): string[] {
+  const { variables, repositoryTokens } = env;
   const keys = [variables.SECRET_KEY, variables.SECRET_KEY_PREVIOUS, ...providerKeysOf(variables)];
   const passwords = passwordsOf(variables).flatMap((password) => [password, unescape(password)]);
-  const tokens = [...repositoryTokens.values()].flatMap((token) => [token, basicCredential(token)]);
-  return [...keys, ...modelKeys.values(), ...mcpValues.values(), ...tokens, ...passwords].filter(
-    (one) => one !== undefined,
-  );
+  const sent = [...repositoryTokens.values()].map(basicCredential);
+  return [...keys, ...namedSecretsOf(env), ...sent, ...passwords].filter((one) => one !== undefined);
+}
+
+/** The values of all variables that the configuration file names. */
+export function namedSecretsOf({
+  modelKeys,
+  repositoryTokens,
+  mcpValues,
+  paymentSecrets,
+  signInSecret,
+}: Env): string[] {
+  const values = [modelKeys, repositoryTokens, mcpValues].flatMap((named) => [...named.values()]);
+  return [...values, ...Object.values(paymentSecrets ?? {}), ...(signInSecret === null ? [] : [signInSecret])];
 }
 
 /** The keys of providers of models that the environment has. */
