@@ -37,8 +37,9 @@ export function namedSecretsOf({
   paymentSecrets,
   signInSecret,
 }: Env): string[] {
-  const values = [modelKeys, repositoryTokens, mcpValues].flatMap((named) => [...named.values()]);
-  return [...values, ...Object.values(paymentSecrets ?? {}), ...(signInSecret === null ? [] : [signInSecret])];
+  const payment = paymentSecrets === null ? [] : [paymentSecrets.secretKey, paymentSecrets.webhookSecret];
+  const signIn = signInSecret === null ? [] : [signInSecret];
+  return [...modelKeys.values(), ...repositoryTokens.values(), ...mcpValues.values(), ...payment, ...signIn];
 }
 
 /** The keys of providers of models that the environment has. */
