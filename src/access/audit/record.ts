@@ -14,7 +14,8 @@ export interface Target {
 /** By whom and how a request was sent. */
 export interface Sender {
   workspaceId: string;
-  actorId: string;
+  /** Null for a directory, which is nobody. */
+  actorId: string | null;
   /** Null for a sign-in that has none yet. */
   keyId: string | null;
   address: string | null;
@@ -35,16 +36,6 @@ export function recordAct(
   const { type: targetType = null, id: targetId = null } = target ?? {};
   const act = { ...sender, id: newId(), action, targetType, targetId };
   return tx.runWithNext(fields === null ? ACT(act) : CHANGE({ ...act, fields }));
-}
-
-/** Of a company's directory, by its token: nobody's act. */
-export function recordDirectory(
-  tx: UnitOfWork,
-  sender: Omit<Sender, 'actorId'>,
-  action: string,
-  { type: targetType, id: targetId }: Target,
-): Promise<void> {
-  return tx.runWithNext(ACT({ ...sender, actorId: null, id: newId(), action, targetType, targetId }));
 }
 
 /** Of a task that uses a secret for the first time at a host. @param actorId as whom the task works. */

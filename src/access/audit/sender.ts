@@ -6,7 +6,7 @@ import { authOf } from '../auth/auth.decorator.js';
 import { recordAct, type Sender, type Target } from './record.js';
 
 /** By whom a request was sent; its address is the socket's, or by `TRUST_PROXY`. */
-export function senderOf(req: Request): Sender & { keyId: string } {
+export function senderOf(req: Request): Sender & { actorId: string; keyId: string } {
   const { workspaceId, userId, credential } = authOf(req);
   return { workspaceId, actorId: userId, keyId: credential.id, ...wayOf(req) };
 }

@@ -1,5 +1,5 @@
 import type { UnitOfWork } from '../../platform/database/unit-of-work.js';
-import { recordDirectory, type Target } from '../audit/record.js';
+import { recordAct, type Target } from '../audit/record.js';
 import type { Directory } from './scim-tokens.js';
 
 /** A request of a directory: for which workspace, by which token, from where. */
@@ -15,5 +15,5 @@ export function recorded(
   action: string,
   target: Target,
 ): Promise<void> {
-  return recordDirectory(tx, { workspaceId, keyId, address, requestId }, action, target);
+  return recordAct(tx, { workspaceId, actorId: null, keyId, address, requestId }, action, target);
 }

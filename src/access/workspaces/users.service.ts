@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { INSTALLATION } from '../audit/audit-entry.entity.js';
-import { recordAct, recordDirectory, recordOperator } from '../audit/record.js';
+import { recordAct, recordOperator, type Sender } from '../audit/record.js';
 import { nameOf, OperatorError } from '../auth/operator-error.js';
 import { columns } from '../../platform/database/columns.js';
 import { newId } from '../../platform/database/ids.js';
@@ -16,7 +16,8 @@ const PERSON = columns(User, 'u', ['id', 'email', 'name', 'createdAt']);
 /** A person who is not deleted, and so has an address. */
 export type Person = typeof PERSON.row & { email: string };
 
-const CREATE = sql`
+/** No row where another account has the address, or got it at the same moment. */
+export const CREATE_PERSON = sql`
 INSERT INTO users AS u (id, email, name) VALUES (${uuid('id')}, ${text('email')}, ${text('name')})
 ON CONFLICT (lower(email)) DO NOTHING RETURNING ${PERSON}`.rows<Person>();
 const LIST = sql`
@@ -29,12 +30,6 @@ const DELETE_REMAINS = ['idempotency_keys', 'uploads', 'sign_in_identities', 'sc
 DELETE FROM ${raw(table)} WHERE ctid = ANY(ARRAY(
   SELECT ctid FROM ${raw(table)} WHERE user_id = ${uuid('id')} FOR UPDATE SKIP LOCKED))`.rows(),
 );
-
-/** Who sends the request that makes an account: a member, or with null a directory. */
-interface AccountMaker {
-  actorId: string | null;
-  keyId: string;
-}
 
 /** People. Their addresses are told apart without regard to capitals. */
 @Injectable()
@@ -50,7 +45,7 @@ export class UsersService {
     const name = nameOf(input.name, 'A user name');
     if (!isAddress(email)) throw new OperatorError(`'${email}' is no address.`);
     return this.transactions.open(async (tx) => {
-      const [made] = await tx.run(CREATE({ id: newId(), email, name }));
+      const [made] = await tx.run(CREATE_PERSON({ id: newId(), email, name }));
       if (made === undefined) throw new OperatorError(`There is a user '${email}' already.`);
       await recordOperator(tx, null, 'user.create', { type: 'user', id: made.id });
       return made;
@@ -61,15 +56,18 @@ export class UsersService {
    * The account with this address, in the transaction of a request; made when there is none, which the installation's log says.
    * @param by who sends the request. @param name of a new one; what stands before the @ when not given.
    */
-  async withAddress(by: AccountMaker, tx: UnitOfWork, email: string, name?: string): Promise<Person> {
+  async withAddress(
+    by: Pick<Sender, 'actorId' | 'keyId'>,
+    tx: UnitOfWork,
+    email: string,
+    name?: string,
+  ): Promise<Person> {
     const [known] = await tx.run(GET({ email }));
     if (known !== undefined) return known;
-    const [made] = await tx.run(CREATE({ id: newId(), email, name: name ?? localPart(email) }));
+    const [made] = await tx.run(CREATE_PERSON({ id: newId(), email, name: name ?? localPart(email) }));
     if (made !== undefined) {
-      const sender = { workspaceId: INSTALLATION, keyId: by.keyId, address: null, requestId: null };
-      const about = { type: 'user', id: made.id };
-      if (by.actorId === null) await recordDirectory(tx, sender, 'user.create', about);
-      else await recordAct(tx, { ...sender, actorId: by.actorId }, 'user.create', about);
+      const sender = { ...by, workspaceId: INSTALLATION, address: null, requestId: null };
+      await recordAct(tx, sender, 'user.create', { type: 'user', id: made.id });
       return made;
     }
     const [other] = await tx.run(GET({ email }));
