@@ -1,16 +1,16 @@
 // The statements of invitations. Locks are taken in the order membership, key, code.
-import { bytes, raw, sql, uuid } from '../../platform/database/sql.js';
+import { bytes, type Fragment, raw, sql, uuid } from '../../platform/database/sql.js';
 import { LIVE } from './key-rules.js';
 
 /** Whether a provider knows the person, who needs no other way in. */
-const SIGNS_IN = (user: string) => raw(`EXISTS (SELECT FROM sign_in_identities i WHERE i.user_id = ${user})`);
+const SIGNS_IN = <P>(user: Fragment<P>) => sql`EXISTS (SELECT FROM sign_in_identities i WHERE i.user_id = ${user})`;
 
 /**
  * What is known of the way in of the member `m` with the account `u`: `has_keys` once there was a key, or a log-in by an invitation.
  * Null for a service account.
  */
 export const ACCESS = sql`CASE WHEN u.kind = 'person' THEN coalesce((
-  SELECT CASE WHEN bool_or(k.invitation IS DISTINCT FROM 'open') OR ${SIGNS_IN('m.user_id')} THEN 'has_keys'
+  SELECT CASE WHEN bool_or(k.invitation IS DISTINCT FROM 'open') OR ${SIGNS_IN(raw('m.user_id'))} THEN 'has_keys'
     WHEN bool_or(${LIVE}) THEN 'invited' END
   FROM api_keys k WHERE k.workspace_id = m.workspace_id AND k.user_id = m.user_id), 'none') END AS access`;
 
@@ -21,8 +21,7 @@ export const WITHDRAW = sql`DELETE FROM api_keys k WHERE ${OF_MEMBER} AND k.invi
 
 /** Whether a member has or had any key, and the time by the clock of the database. */
 export const STANDING = sql`
-SELECT EXISTS (SELECT FROM api_keys k WHERE ${OF_MEMBER}) OR EXISTS (
-  SELECT FROM sign_in_identities i WHERE i.user_id = ${uuid('userId')}) AS "hasKeys", clock_timestamp() AS now`.rows<{
+SELECT EXISTS (SELECT FROM api_keys k WHERE ${OF_MEMBER}) OR ${SIGNS_IN(sql`${uuid('userId')}`)} AS "hasKeys", clock_timestamp() AS now`.rows<{
   hasKeys: boolean;
   now: Date;
 }>();

@@ -37,6 +37,11 @@ export function cookieName(keys: LastingKeys): string {
   return `millwright_${keys.key('backups').toString('hex').slice(0, MARK_LENGTH)}`;
 }
 
+/** With the prefix a browser takes the cookie from this very host alone, by https: no neighbour below the same domain can set it. */
+export function prefixedName(req: Request, env: Env, name: string): string {
+  return isHttps(req, env) ? `__Host-${name}` : name;
+}
+
 /** The values of all cookies of a name that a request has. */
 export function cookieValues(req: Request, name: string): string[] {
   const start = `${name}=`;
@@ -132,8 +137,7 @@ export class SessionCookies {
     });
   }
 
-  /** With the prefix a browser takes the cookie from this very host alone, by https: no neighbour below the same domain can set it. */
   private nameFor(req: Request): string {
-    return isHttps(req, this.env) ? `__Host-${this.name}` : this.name;
+    return prefixedName(req, this.env, this.name);
   }
 }

@@ -1,4 +1,4 @@
-// What a session keeps that only the browser's own cookie opens: the database has the bytes and no key to them, whoever has its secret.
+// What a session keeps that only the browser's own cookie opens: the database has the bytes, and its secret is no key to them.
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto';
 
 const CIPHER = 'aes-256-gcm';

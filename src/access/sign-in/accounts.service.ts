@@ -11,18 +11,18 @@ import { wayOf } from '../audit/sender.js';
 import { type Begun, ConsoleSessions, type SignedIn } from '../auth/console-sessions.js';
 import { CredentialsService } from '../auth/credentials.service.js';
 import { insertKey } from '../auth/key-rules.js';
-import { ADD_ACCOUNT, BY_ADDRESS, BY_IDENTITY, END_SURPLUS, NOW, TAKE_TURN } from './accounts.sql.js';
+import { CREATE_PERSON } from '../workspaces/users.service.js';
+import { BY_ADDRESS, BY_IDENTITY, END_SURPLUS, NOW, TAKE_TURN } from './accounts.sql.js';
 import { type Person, rolesOf } from './person.js';
 import { RuledMemberships } from './ruled-memberships.js';
 import { SignInIdentity } from './sign-in-identity.entity.js';
 import { SignInRefused } from './sign-in-refused.js';
 
-const HOUR = 3600;
 /** The name of the key of a session. */
 const NAME = 'Console';
 
 /** What a sign-in asks for beside the person. */
-interface Wanted extends Omit<SignedIn, 'seconds'> {
+interface Wanted extends SignedIn {
   /** A slug; null for the first workspace that the rules name, or any other one. */
   workspace: string | null;
 }
@@ -53,9 +53,8 @@ export class SignInAccounts {
         if (isNew) throw new SignInRefused('no_workspace');
         return null;
       }
-      const seconds = config.sessionHours * HOUR;
-      const keyId = await this.makeKey(tx, chosen.workspaceId, userId, seconds);
-      return this.sessions.beginSignedIn(tx, req, keyId, { ...wanted, seconds });
+      const keyId = await this.makeKey(tx, chosen.workspaceId, userId, wanted.seconds);
+      return this.sessions.beginSignedIn(tx, req, keyId, wanted);
     });
     if (begun === null) throw new SignInRefused('no_workspace');
     return begun;
@@ -73,7 +72,7 @@ export class SignInAccounts {
     const userId = found?.id ?? newId();
     const sender = { workspaceId: INSTALLATION, actorId: userId, keyId: null, ...wayOf(req) };
     if (found === undefined) {
-      const made = await tx.run(ADD_ACCOUNT({ id: userId, email, name: person.name }));
+      const made = await tx.run(CREATE_PERSON({ id: userId, email, name: person.name }));
       if (made.length === 0) throw new SignInRefused('address_taken');
       await recordAct(tx, sender, 'user.create', { type: 'user', id: userId });
     }

@@ -27,11 +27,6 @@ FROM users u WHERE lower(u.email) = lower(${text('email')}) FOR SHARE OF u`.rows
   taken: boolean;
 }>();
 
-/** No row where another account got the address at the same moment. */
-export const ADD_ACCOUNT = sql`
-INSERT INTO users (id, email, name) VALUES (${uuid('id')}, ${text('email')}, ${text('name')})
-ON CONFLICT (lower(email)) DO NOTHING RETURNING 1`.rows();
-
 const STANDING = columns(Membership, 'm', ['workspaceId', 'role', 'beforeRule']);
 /** What a person is in all workspaces, held as for a change of the role, with the slugs. */
 export const MEMBERSHIPS = sql`

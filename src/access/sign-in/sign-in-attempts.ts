@@ -4,7 +4,7 @@ import type { Request, Response } from 'express';
 import { z } from 'zod';
 import { Env } from '../../platform/config/env.js';
 import { LastingKeys } from '../../platform/installation/lasting-keys.js';
-import { cookieName, cookieValues, isHttps, writeCookie } from '../auth/session-cookies.js';
+import { cookieName, cookieValues, isHttps, prefixedName, writeCookie } from '../auth/session-cookies.js';
 
 /** How long somebody may be at the provider, in seconds. */
 const PATIENCE = 600;
@@ -87,7 +87,7 @@ export class SignInAttempts {
   }
 
   private nameFor(req: Request): string {
-    return isHttps(req, this.env) ? `__Host-${this.name}` : this.name;
+    return prefixedName(req, this.env, this.name);
   }
 }
 

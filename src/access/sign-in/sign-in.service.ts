@@ -66,9 +66,10 @@ export class SignInService {
     const tokens = await this.exchange(ready, address, attempt);
     const person = personOf(await this.claimsOf(ready, tokens), config);
     const before = attempt.before === null ? null : Buffer.from(attempt.before, 'base64url');
-    const wanted = { workspace: attempt.workspace, idToken: tokens.id_token ?? '', before };
+    const seconds = config.sessionHours * 3600;
+    const wanted = { workspace: attempt.workspace, idToken: tokens.id_token ?? '', before, seconds };
     const begun = await this.accounts.enter(req, person, config, wanted);
-    return { ...begun, page: attempt.page, seconds: config.sessionHours * 3600 };
+    return { ...begun, page: attempt.page, seconds };
   }
 
   /** Where the provider signs the person out as well, and sends the browser back from; null where it has no such page, or does not answer. */
