@@ -8,14 +8,9 @@ import { RateLimiter } from '../../access/rate-limit/rate-limiter.js';
 import { DeviceCodes, type DevicePending } from '../../access/sign-in/device-codes.js';
 import { Env } from '../../platform/config/env.js';
 import { ApiError } from '../../platform/http/api-error.js';
-import { requireJson, welcome } from '../../platform/http/body.guard.js';
-import { parseJsonObject } from '../../platform/http/json-body.js';
 import { originOf } from '../../platform/http/origin.js';
-import { readBody } from '../../platform/http/read-body.js';
 import { requestIdOf } from '../../platform/http/request.js';
-import { requireOwnPage } from './own-page.js';
-
-const BODY = { most: 4096, inWords: '4 KiB' };
+import { bodyOf, done, requireOwnPage } from './own-page.js';
 
 export const DEVICE = '/console/device';
 export const DEVICE_TOKEN = '/console/device/token';
@@ -79,8 +74,7 @@ export class DeviceEndpoint {
     if (typeof approved !== 'boolean')
       throw new ApiError('invalid_field', 'approved must be true or false.', { param: 'approved' });
     await this.devices.decide(req, auth, userCode, approved);
-    res.setHeader('Cache-Control', 'no-store');
-    res.status(204).end();
+    done(res);
   }
 
   private async known(req: Request): Promise<AuthContext> {
@@ -94,12 +88,6 @@ export class DeviceEndpoint {
       throw await this.limiter.counted(error, req);
     }
   }
-}
-
-async function bodyOf(req: Request, res: Response): Promise<Record<string, unknown>> {
-  requireJson(req.headers['content-type'], req.headers['content-encoding']);
-  welcome(req, res);
-  return parseJsonObject(await readBody(req, BODY));
 }
 
 function send(res: Response, body: object, status = 200): void {

@@ -7,18 +7,12 @@ import { rateLimited } from '../../access/rate-limit/rate-limit-headers.js';
 import { RateLimiter } from '../../access/rate-limit/rate-limiter.js';
 import { Env } from '../../platform/config/env.js';
 import { ApiError } from '../../platform/http/api-error.js';
-import { requireJson, welcome } from '../../platform/http/body.guard.js';
-import { parseJsonObject } from '../../platform/http/json-body.js';
 import { leadsToLoopback } from '../../platform/http/network.js';
 import { originOf } from '../../platform/http/origin.js';
 import { notesOf } from '../../platform/http/request-notes.js';
 import { RequestSlots } from '../../platform/http/request-slots.js';
-import { readBody } from '../../platform/http/read-body.js';
-
-import { requireOwnPage } from './own-page.js';
+import { bodyOf, done, requireOwnPage } from './own-page.js';
 import { SignInEndpoint } from './sign-in-endpoint.js';
-
-const BODY = { most: 4096, inWords: '4 KiB' };
 
 /** `/console/session`: people log in to the console and out of it (reference §20). */
 @Injectable()
@@ -36,9 +30,7 @@ export class SessionEndpoint {
   async logIn(req: Request, res: Response): Promise<void> {
     this.requireSafety(req);
     requireOwnPage(req);
-    requireJson(req.headers['content-type'], req.headers['content-encoding']);
-    welcome(req, res);
-    const { key, code, ...more } = parseJsonObject(await readBody(req, BODY));
+    const { key, code, ...more } = await bodyOf(req, res);
     const [param] = Object.keys(more);
     if (param !== undefined) throw new ApiError('unknown_field', `The field "${param}" is not known here.`, { param });
     try {
@@ -87,9 +79,4 @@ export class SessionEndpoint {
       : `Log in over https: http://${page.hostname} would send the key where others can read it. Behind a proxy with https, set PUBLIC_URL or TRUST_PROXY.`;
     throw new ApiError('origin_not_allowed', message);
   }
-}
-
-function done(res: Response): void {
-  res.setHeader('Cache-Control', 'no-store');
-  res.status(204).end();
 }

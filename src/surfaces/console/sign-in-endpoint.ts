@@ -1,16 +1,15 @@
 import { Injectable, Logger } from '@nestjs/common';
 import type { Request, Response } from 'express';
+import { wayOf } from '../../access/audit/sender.js';
 import { setAuth } from '../../access/auth/auth.decorator.js';
 import { isHttps, SessionCookies } from '../../access/auth/session-cookies.js';
 import { RateLimiter } from '../../access/rate-limit/rate-limiter.js';
-import { networkOf } from '../../platform/http/network.js';
 import { reasonOf } from '../../access/sign-in/provider.js';
 import { SignInRefused } from '../../access/sign-in/sign-in-refused.js';
 import { SignInService } from '../../access/sign-in/sign-in.service.js';
 import { Env } from '../../platform/config/env.js';
-import { leadsToLoopback } from '../../platform/http/network.js';
+import { leadsToLoopback, networkOf } from '../../platform/http/network.js';
 import { originOf } from '../../platform/http/origin.js';
-import { wayOf } from '../../access/audit/sender.js';
 
 export const SIGN_IN = '/console/sign-in';
 export const CALLBACK = '/console/sign-in/callback';
@@ -71,12 +70,10 @@ export class SignInEndpoint {
 
   /** Counts it, says it in the log, and resolves with what the page is told. */
   private async refused(req: Request, { reason, message, cause }: SignInRefused): Promise<string> {
-    if (reason === 'unavailable' || reason === 'unsafe') {
-      this.logger.warn({ reason, ...wayOf(req), message, ...(cause === undefined ? {} : { cause: reasonOf(cause) }) });
-      return reason;
-    }
-    const charge = await this.limiter.chargeAddress(networkOf(req.ip ?? ''));
-    if (!charge.allowed) return 'too_many';
+    // These are no fault of the browser.
+    const isOurs = reason === 'unavailable' || reason === 'unsafe';
+    const charge = isOurs ? null : await this.limiter.chargeAddress(networkOf(req.ip ?? ''));
+    if (charge?.allowed === false) return 'too_many';
     this.logger.warn({ reason, ...wayOf(req), message, ...(cause === undefined ? {} : { cause: reasonOf(cause) }) });
     return reason;
   }
