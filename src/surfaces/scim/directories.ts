@@ -113,9 +113,12 @@ function groupOf({ id, displayName, externalId, members, ...times }: GroupRow): 
   return { id, displayName, ...(externalId !== null && { externalId }), members, ...metaOf(times) };
 }
 
+/** A password is nobody's business here, groups are told of by groups, and the rest is ours. */
+const UNKEPT = new Set(['password', 'groups', 'id', 'meta', 'schemas']);
+
 function personOf(given: JsonObject): ToldPerson {
-  // A password is nobody's business here, groups are told of by groups, and the rest has columns.
-  const { userName, externalId, active, password: _, groups: __, id: ___, meta: ____, schemas: _____, ...told } = given;
+  const { userName, externalId, active, ...others } = given;
+  const told = Object.fromEntries(Object.entries(others).filter(([name]) => !UNKEPT.has(name)));
   const name = told['name'] as JsonObject | undefined;
   const emails = (told['emails'] ?? []) as { value?: string; primary?: boolean }[];
   const address = (emails.find(({ primary }) => primary === true) ?? emails[0])?.value ?? String(userName);

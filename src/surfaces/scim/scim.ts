@@ -29,7 +29,7 @@ const KINDS: Record<string, Kind | undefined> = { users: 'Users', groups: 'Group
 /** An answer: none has no body. */
 interface Answer {
   status: number;
-  body: JsonObject | null;
+  body: object | null;
 }
 
 /** What is asked for: `Users/ID` and the rest of the path. */
@@ -71,7 +71,7 @@ export class Scim implements OnModuleInit {
     res.status(status).setHeader('Cache-Control', 'no-store');
     if (body === null) return void res.end();
     res.setHeader('Content-Type', SCIM_TYPE);
-    res.end(JSON.stringify(withOrigin(body, originOf(req, this.env))));
+    res.end(JSON.stringify(body, withOrigin(originOf(req, this.env))));
   }
 
   private async answered(req: Request, res: Response): Promise<Answer & { headers?: Record<string, string> }> {
@@ -115,7 +115,7 @@ export class Scim implements OnModuleInit {
     const parameters = parametersOf(req.query);
     const resource = readable(() => (id === undefined ? new Resource(parameters) : new Resource(id, parameters)));
     const read = (exchange: Exchange) => resource.read(exchange);
-    return { status: 200, body: plain(await this.directories.reading(directory, read)) };
+    return { status: 200, body: await this.directories.reading(directory, read) };
   }
 
   private async identified(req: Request): Promise<DirectoryRequest> {
@@ -171,23 +171,24 @@ async function write(
     const current = plain(await resource.read(exchange));
     const patch = patchOf(body, current);
     // Nothing is left of operations that take away what is not there.
-    if (!Array.isArray(patch['Operations']) || patch['Operations'].length > 0) await resource.patch(patch, exchange);
-    return { status: 200, body: plain(await resource.read(exchange)) };
+    const isEmpty = Array.isArray(patch['Operations']) && patch['Operations'].length === 0;
+    const patched = isEmpty ? undefined : await resource.patch(patch, exchange);
+    // The library says nothing of a resource that it finds unchanged.
+    return { status: 200, body: patched ?? (await resource.read(exchange)) };
   }
   if ((method === 'POST') !== (id === undefined) || method === 'PATCH') throw notFound('resource');
   const written = await resource.write(withBooleans(body) as JsonObject, exchange);
-  return { status: method === 'POST' ? 201 : 200, body: plain(written) };
+  return { status: method === 'POST' ? 201 : 200, body: written };
 }
 
 /** What the service says of itself. */
-async function described({ Resources, Messages }: Library, { kind, id }: Asked, req: Request): Promise<JsonObject> {
+async function described({ Resources, Messages }: Library, { kind, id }: Asked, req: Request): Promise<object> {
   if (req.method !== 'GET') throw notFound('resource');
-  if (kind === 'serviceproviderconfig' && id === undefined)
-    return plain(await new Resources.ServiceProviderConfig().read());
+  if (kind === 'serviceproviderconfig' && id === undefined) return new Resources.ServiceProviderConfig().read();
   const Resource = { schemas: Resources.Schema, resourcetypes: Resources.ResourceType }[kind];
   if (Resource === undefined) throw notFound('resource');
   const read = await (id === undefined ? new Resource() : new Resource(id)).read();
-  return plain(Array.isArray(read) ? new Messages.ListResponse(read) : read);
+  return Array.isArray(read) ? new Messages.ListResponse(read) : read;
 }
 
 async function received(req: Request, res: Response): Promise<JsonObject> {
@@ -198,8 +199,7 @@ async function received(req: Request, res: Response): Promise<JsonObject> {
 }
 
 /** Locations are whole (RFC 7643 §3.1). */
-function withOrigin(body: JsonObject, origin: string): unknown {
-  return JSON.parse(JSON.stringify(body), (key, value: unknown) =>
-    key === 'location' && typeof value === 'string' && value.startsWith(BASE) ? origin + value : value,
-  );
+function withOrigin(origin: string): (key: string, value: unknown) => unknown {
+  return (key, value) =>
+    key === 'location' && typeof value === 'string' && value.startsWith(BASE) ? origin + value : value;
 }
