@@ -104,7 +104,7 @@ export class Prompts {
     const { outputSchema = null } = this.input;
     const stopped = stoppedFor(this.reason);
     if (stopped !== null) return stopped;
-    const last = this.conversation.findLast(({ id, role }) => role === 'assistant' && !this.sides.has(id));
+    const last = this.lastSaid;
     if (last === undefined || (steps === 0 && this.conversation.at(-1) !== last)) {
       this.deps.report(
         new ProgramError(`The engine ${this.deps.engine.name} ended its turn without an answer of its model.`),
@@ -185,7 +185,7 @@ export class Prompts {
     const { words, blocks } = await this.toTell(notes, messages);
     if (words !== '') return blocks(this.withSchema(words));
     const { outputSchema = null, workspaceId } = this.input;
-    const last = this.conversation.findLast(({ id, role }) => role === 'assistant' && !this.sides.has(id));
+    const last = this.lastSaid;
     if (outputSchema === null || last === undefined || this.reason !== 'end_turn') return null;
     const checked = await outputOf(outputSchema, textOf(last.parts), workspaceId);
     if ('output' in checked) this.output = checked.output;
@@ -194,6 +194,10 @@ export class Prompts {
       return [textBlock(afterUnfit(checked.fault))];
     }
     return null;
+  }
+
+  private get lastSaid(): ConversationMessage | undefined {
+    return this.conversation.findLast(({ id, role }) => role === 'assistant' && !this.sides.has(id));
   }
 
   private get hasMore(): boolean {
