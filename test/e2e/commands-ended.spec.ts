@@ -168,6 +168,8 @@ describe('Commands whose run ends before the turn (reference §27.2)', () => {
 
   it('a message that interrupts ends it, and the next run names it with what it had said', async () => {
     const { id, mark, ...b1 } = await goingOn();
+    // The message takes the run: of what the command said it leaves what is on record.
+    await until('its output', async () => (await listed(id))[0]?.outputBytes === 6);
     await bench.send(id, 'Stop that.', { mode: 'interrupt' });
     expect(await listed(id)).toMatchObject([{ id: 'b1', status: 'stopped', output: 'hello\n', outputBytes: 6 }]);
     await processesGone(mark);
