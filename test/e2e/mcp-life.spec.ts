@@ -89,7 +89,7 @@ describe('MCP servers in the life of a task (reference §28)', () => {
     const { id } = await make(['remote'], call('mcp__remote__one', {}));
     await until('the call', () => remote.open === 1);
     await ann.client.post(`/v1/tasks/${id}/cancel`);
-    await until('its end', () => remote.open === 0, { within: 5_000 });
+    await until('its end', () => remote.open === 0);
     expect((await finished(ann.client, id)).status).toBe('cancelled');
     remote.answer = null;
   });

@@ -129,6 +129,7 @@ describe('Many calls at once (reference §29)', () => {
       return mcp.call(tool, args).finally(() => (done += 1));
     });
     const during: number[] = [];
+    const began = performance.now();
     const left: number[] = [];
     while (done < 200 && during.length < 200) {
       during.push(await read());
@@ -138,6 +139,6 @@ describe('Many calls at once (reference §29)', () => {
     expect(answers.filter(({ status, body }) => status !== 200 || body.result.isError).length).toBe(0);
     // They did not wait for all the others: many were still under way when the first of them had been read.
     expect(left[0]).toBeGreaterThan(100);
-    expect(median(during)).toBeLessThan(1000);
+    expect(median(during)).toBeLessThan((performance.now() - began) / 4);
   });
 });

@@ -166,7 +166,7 @@ describe('Repositories that a workspace may use (reference §15)', () => {
       };
       const failed = await list('refresh=true');
       expect([failed.status, failed.body.partial, names(failed)]).toEqual([200, true, known]);
-      expect(Date.now() - begun).toBeLessThan(8000);
+      expect(Date.now() - begun).toBeLessThan(30_000);
     }
     for (const response of held) response.destroy();
   });

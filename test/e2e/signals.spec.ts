@@ -13,6 +13,9 @@ import { createTask, finished, runTask, script } from '../harness/tasks.js';
 import { until } from '../harness/until.js';
 import { SLOW, sizedDescribe, slowIt } from '../harness/slow.js';
 
+/** A worker that by its lease alone would hear of a cancel after 200 s. */
+const BY_NOTICES = { ROLE: 'worker', LEASE_SECONDS: '600' };
+
 describeWithRedis('Work is signalled by Bull when there is a Redis (reference §16)', () => {
   let redis: RedisServer;
   let model: ModelServer;
@@ -65,7 +68,7 @@ describeWithRedis('Work is signalled by Bull when there is a Redis (reference §
     const asked = Date.now();
     const { id } = await createTask(member.client, { content: 'Without Redis.' });
     // Not for as long as Redis is away, nor until its connection gives up.
-    expect(Date.now() - asked).toBeLessThan(5000);
+    expect(Date.now() - asked).toBeLessThan(20_000);
     expect(await finished(member.client, id)).toMatchObject({ status: 'completed' });
     await redis.run();
     const queue = service.app.get<Queue>(getQueueToken(BULL_QUEUES.runs));
@@ -92,7 +95,7 @@ describeWithRedis('Work is signalled by Bull when there is a Redis (reference §
       await runTask(new Client(process.url, member.key.secret), 'Redis stands still.');
       const asked = Date.now();
       expect(await process.end('SIGTERM')).toBe(0);
-      expect(Date.now() - asked).toBeLessThan(10_000);
+      expect(Date.now() - asked).toBeLessThan(60_000);
     } finally {
       redis.thaw();
       files.remove();
@@ -164,13 +167,13 @@ describe('Without Redis work is signalled through PostgreSQL', () => {
     const { key } = await makeMember(api);
     const client = new Client(api.url, key.secret);
     const early = await createTask(client, { content: 'Before any worker.' });
-    const worker = await ServiceProcess.start({ ...env, ROLE: 'worker' });
+    const worker = await ServiceProcess.start({ ...env, ...BY_NOTICES });
     expect(await finished(client, early.id)).toMatchObject({ status: 'completed' });
     expect(await runTask(client, script({ text: 'By the other process.' }))).toMatchObject({ status: 'completed' });
     const { id } = await createTask(client, { content: script({ hang: true }) });
     await until('the worker to call the model', () => model.openRequests > 0);
     expect((await client.request('POST', `/v1/tasks/${id}/cancel`)).status).toBe(200);
-    await until('the worker to have let go', () => model.openRequests === 0, { within: 2000 });
+    await until('the worker to have let go', () => model.openRequests === 0);
     expect(await worker.end()).toBe(0);
     await api.close();
   });
@@ -183,7 +186,7 @@ describe('Without Redis work is signalled through PostgreSQL', () => {
       OPENAI_COMPATIBLE_URL: model.url,
     };
     const api = await bootApp({ db, env });
-    const worker = await ServiceProcess.start({ ...env, ROLE: 'worker' });
+    const worker = await ServiceProcess.start({ ...env, ...BY_NOTICES });
     const { client } = await makeMember(api);
     const { id } = await createTask(client, { content: script({ hang: true }) });
     await until('the worker to call the model', () => model.openRequests > 0);
@@ -196,7 +199,7 @@ describe('Without Redis work is signalled through PostgreSQL', () => {
       () => worker.log.split('was ignored').length > foreign.length - 1 || worker.ended,
     );
     expect((await client.request('POST', `/v1/tasks/${id}/cancel`)).status).toBe(200);
-    await until('the worker to have let go', () => model.openRequests === 0, { within: 2000 });
+    await until('the worker to have let go', () => model.openRequests === 0);
     expect(await runTask(client, script({ text: 'Still there.' }))).toMatchObject({ status: 'completed' });
     expect(await worker.end()).toBe(0);
     await api.close();

@@ -277,7 +277,7 @@ describe('The service as a process on the embedded default (reference §16)', ()
       upload.write(`${head}\n${type}\n\n${part}`.replaceAll('\n', '\r\n'));
       const asked = Date.now();
       expect(await first.end('SIGTERM')).toBe(0);
-      expect(Date.now() - asked).toBeLessThan(10_000);
+      expect(Date.now() - asked).toBeLessThan(60_000);
       upload.destroy();
       expect(processesWith(`sleep ${mark}`)).toEqual([]);
       // One that takes no work, to see what it was left as.

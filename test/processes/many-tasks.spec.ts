@@ -76,9 +76,7 @@ describe('Many tasks at once', () => {
       within: 150_000,
       every: 200,
     });
-    await until('no process to be left', () => others() <= before.children && readers() <= 2, {
-      within: 5000,
-    });
+    await until('no process to be left', () => others() <= before.children && readers() <= 2);
     await service.close();
     await model.stop();
   }, 300_000);

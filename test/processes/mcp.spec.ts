@@ -59,7 +59,7 @@ describe('POST /mcp while the service ends (reference §29)', () => {
     const ended = running.end('SIGTERM');
     const { status, body } = await asked;
     expect([status, body.result.isError, body.result.structuredContent.task.id]).toEqual([200, undefined, id]);
-    expect(performance.now() - began).toBeLessThan(5_000);
+    expect(performance.now() - began).toBeLessThan(20_000);
     held.answer({ text: 'Done.' });
     expect(await ended).toBe(0);
     running = await ServiceProcess.start(env);

@@ -246,7 +246,7 @@ describe('What a host of repositories answers is held to shapes and limits (refe
     raw = answer;
     const begun = Date.now();
     expect(await ask('github', repositories, originOf(tcp), 300)).toMatchObject({ name: 'TimeoutError' });
-    expect(Date.now() - begun).toBeLessThan(PATIENCE_MS);
+    expect(Date.now() - begun).toBeLessThan(20_000);
   });
 
   it('keys with a meaning of their own change nothing', async () => {

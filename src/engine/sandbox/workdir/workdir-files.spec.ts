@@ -126,7 +126,7 @@ describe('Files of a workdir', () => {
       const since = performance.now();
       await refuses(read('l0'), 'outside');
       await refuses(task.session.writeFile('l0', 'x'), 'outside');
-      expect(performance.now() - since).toBeLessThan(1_000);
+      expect(performance.now() - since).toBeLessThan(20_000);
       // A long one is not too much.
       symlinkSync(`${'d/../'.repeat(400)}l40`, host('short'));
       expect(await read('short')).toBe('end');
