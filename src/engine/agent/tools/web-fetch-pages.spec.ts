@@ -68,7 +68,7 @@ describe('A page that web_fetch reads (reference §27)', () => {
   const pages = ({ url = '' }: IncomingMessage, response: ServerResponse): boolean => {
     const [, kind = '', name = ''] = decodeURIComponent(url).split('/');
     if (kind === 'large') {
-      const body = `<h1>Wheels</h1>${'<p>The wheel turns.</p>'.repeat(480_000)}`;
+      const body = `<h1>Wheels</h1>${`<p>${'The wheel turns. '.repeat(600)}</p>`.repeat(1_000)}`;
       response.writeHead(200, { 'content-type': 'text/html' }).end(body);
       return true;
     }
