@@ -281,8 +281,8 @@ describe('A verb of the operator (reference §14, §16)', () => {
     room.remove();
   }); // prettier-ignore
 
-  it('is in that list, or only shows something; that of a restore is in the restored log (backup-audit.spec.ts), for adopt see installation.spec.ts, for a drain machines.spec.ts, for rotations secret-key.spec.ts and signing-keys.spec.ts, for secrets operator-secrets.spec.ts; a move of files and the program of an engine change no row', () => {
-    'restore adopt machine.drain storage.move engine.install secret-key.rotate signing-key.rotate secret.set secret.delete'
+  it('is in that list, or only shows something; that of a restore is in the restored log (backup-audit.spec.ts), for adopt see installation.spec.ts, for a drain machines.spec.ts, for rotations secret-key.spec.ts and signing-keys.spec.ts, for secrets operator-secrets.spec.ts, for a link sign-in/unlink.spec.ts; a move of files and the program of an engine change no row', () => {
+    'restore adopt machine.drain storage.move engine.install secret-key.rotate signing-key.rotate secret.set secret.delete user.unlink'
       .split(' ')
       .forEach((one) => done.add(one));
     const verbs = program(new ExtensionSet([])).commands.flatMap((group) =>

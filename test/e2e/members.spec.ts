@@ -29,6 +29,8 @@ describe('Members over the API (reference §3)', () => {
         kind: 'person',
         email,
         access: 'none',
+        origin: 'added',
+        provider: null,
         createdAt: expect.stringMatching(/Z$/) as string,
       });
       expect(headers.get('location')).toBe(`/v1/members/${body.member.id}`);

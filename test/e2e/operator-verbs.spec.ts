@@ -1,6 +1,9 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Command } from 'commander';
+import { DataSource } from 'typeorm';
+import { SignInIdentity } from '../../src/access/sign-in/sign-in-identity.entity.js';
+import { UsersService } from '../../src/access/workspaces/users.service.js';
 import { program } from '../../src/operator/verbs/program.js';
 import { DatabaseServer } from '../../src/platform/database/database-server.js';
 import { ExtensionSet } from '../../src/platform/plugins/extension-set.js';
@@ -50,6 +53,8 @@ interface Case {
 
 const at = ({ slug }: World) => ['--workspace', slug];
 const ann = (world: World) => [...at(world), '--user', world.email];
+/** A person whom a provider knows: one for each round. */
+const linked = (slug: string) => `${slug}@linked.test`;
 const inDefault = ['--workspace', 'default'];
 const NIGHTLY = ['--name', 'nightly'];
 
@@ -61,6 +66,7 @@ const CASES: Record<string, Case> = {
   'workspace plan': { line: (world) => [...at(world), '--usage', 'month:tasks:500', '--top-up', '12.50'] },
   'user create': { line: ({ email }) => ['--email', email, '--name', 'Ann Miller'] },
   'user list': { line: () => [] },
+  'user unlink': { line: ({ slug }) => ['--user', linked(slug)] },
   'member add': { line: (world) => [...ann(world), '--role', 'admin'] },
   'member list': { line: at },
   'service-account create': { line: (world) => [...at(world), ...NIGHTLY] },
@@ -170,6 +176,11 @@ describe.each(SLOW ? ['on the embedded database', SERVER] : [SERVER])('Every ver
     const { key } = await operator.json<{ key: { secret: string } }>(...words);
     const client = new Client(service.url, key.secret);
     world.automation = (await createAutomation({ client })).id;
+    for (const subject of ['running', 'stopped']) {
+      const { id: userId } = await service.app.get(UsersService).create({ email: linked(subject), name: subject });
+      const link = { issuer: 'https://login.acme.example', subject, userId, madeAccount: false };
+      await service.app.get(DataSource).getRepository(SignInIdentity).insert(link);
+    }
     for (const content of ['One.', 'Two.']) {
       const { id } = await createTask(client, { content });
       const made = await client.post<{ review: { id: string } }>(`/v1/tasks/${id}/reviews`, { rating: 5, text: 'Hm.' });

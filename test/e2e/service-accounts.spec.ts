@@ -136,6 +136,8 @@ describe('Service accounts (reference §3)', () => {
           kind: 'person',
           email: owner.user.email,
           access: 'has_keys',
+          origin: 'added',
+          provider: null,
           createdAt,
         },
         {
@@ -145,15 +147,29 @@ describe('Service accounts (reference §3)', () => {
           kind: 'person',
           email: viewer.user.email,
           access: 'has_keys',
+          origin: 'added',
+          provider: null,
           createdAt,
         },
-        { id: robot.id, name: 'Robot', role: 'member', kind: 'service', email: null, access: null, createdAt },
+        {
+          id: robot.id,
+          name: 'Robot',
+          role: 'member',
+          kind: 'service',
+          email: null,
+          access: null,
+          origin: null,
+          provider: null,
+          createdAt,
+        },
       ],
     });
     for (const other of others) {
       expect(other.text).not.toContain('@');
       const { members } = first?.body as { members: object[] };
-      expect(other.body).toEqual({ members: members.map((one) => ({ ...one, email: null, access: null })) });
+      expect(other.body).toEqual({
+        members: members.map((one) => ({ ...one, email: null, access: null, origin: null, provider: null })),
+      });
     }
     await service.app.get(MembershipsService).remove(workspaceId, viewer.user.id);
     await accounts.delete(workspaceId, 'Robot');

@@ -9,6 +9,8 @@ export interface MemberBody {
   kind: string;
   email: string | null;
   access: string | null;
+  origin: string | null;
+  provider: string | null;
   createdAt: string;
 }
 export type Made = { member: MemberBody } & ErrorBody;

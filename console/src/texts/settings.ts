@@ -120,6 +120,8 @@ export const settings = {
     roleLabel: 'Role',
     added: (name: string) => `${name} is a member now`,
     access: { none: 'cannot sign in yet', invited: 'has a link to sign in', has_keys: '' },
+    origin: { added: 'added by hand', sign_in: 'by a rule of sign-in', directory: 'from your directory' },
+    provider: (host: string) => `signs in with ${host}`,
     invite: 'Invite',
     inviteName: (name: string) => `Invite ${name}`,
     inviteText: (name: string) => `Makes a link by which ${name} signs in once, to make a key then.`,

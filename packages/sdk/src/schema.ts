@@ -2782,6 +2782,8 @@ export interface components {
          *       "kind": "person",
          *       "email": "ann@acme.example",
          *       "access": "has_keys",
+         *       "origin": "added",
+         *       "provider": null,
          *       "createdAt": "2026-11-22T17:31:17.233Z"
          *     }
          */
@@ -2796,6 +2798,10 @@ export interface components {
             /** @enum {string} */
             kind: "person" | "service";
             name: string;
+            /** @description What has made the person a member: `added` by the operator, an owner or an admin, `sign_in` by a rule of sign-in, `directory` by the directory of the company. Null as `email` is. */
+            origin: ("added" | "sign_in" | "directory") | null;
+            /** @description The issuer of the provider that signs the person in. Null where none does, and as `email` is. */
+            provider: string | null;
             /** @enum {string} */
             role: "owner" | "admin" | "member" | "viewer";
         };

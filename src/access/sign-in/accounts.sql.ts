@@ -52,3 +52,7 @@ UPDATE api_keys SET revoked_at = clock_timestamp() WHERE id IN (
   SELECT ${OF_SESSIONS} FROM api_keys k
   WHERE k.workspace_id = ${uuid('workspaceId')} AND k.user_id = ${uuid('userId')} AND k.session AND ${LIVE}
   ORDER BY k.created_at DESC OFFSET ${raw(String(MOST_SESSIONS - 1))})`.rows();
+
+/** All sessions that sign-ins of a person have begun, in all workspaces. */
+export const END_SESSIONS = sql`
+UPDATE api_keys k SET revoked_at = clock_timestamp() WHERE k.user_id = ${uuid('userId')} AND k.session AND ${LIVE}`.rows();

@@ -20,6 +20,16 @@ const memberSchema = named(
       .describe(
         'Whether the person can get in: `none` without a key, `invited` by a link that still works, `has_keys` after a log-in by one or with a key, also one that has ended. Null as `email` is.',
       ),
+    origin: z
+      .enum(['added', 'sign_in', 'directory'])
+      .nullable()
+      .describe(
+        'What has made the person a member: `added` by the operator, an owner or an admin, `sign_in` by a rule of sign-in, `directory` by the directory of the company. Null as `email` is.',
+      ),
+    provider: z
+      .string()
+      .nullable()
+      .describe('The issuer of the provider that signs the person in. Null where none does, and as `email` is.'),
     createdAt: timestampSchema.describe('When it became a member.'),
   }),
 );
@@ -29,8 +39,10 @@ export const memberAnswer = named('MemberResponse', z.strictObject({ member: mem
 
 /** A member as the caller sees it (reference §3): addresses and ways in are for people who manage the members. */
 export function memberView(row: MemberRow, caller: AuthContext): z.output<typeof memberSchema> {
-  const { userId, name, role, kind, email, access, createdAt } = row;
+  const { userId, name, role, kind, email, access, origin, provider, createdAt } = row;
   const shown = caller.seesEverything && caller.credentialType === 'personal_api_key';
-  const managed = shown ? { email, access } : { email: null, access: null };
+  const managed = shown
+    ? { email, access, origin, provider }
+    : { email: null, access: null, origin: null, provider: null };
   return { id: userId, name, role, kind, ...managed, createdAt: createdAt.toISOString() };
 }

@@ -28,10 +28,21 @@ export type MemberRow = typeof ANY_MEMBER.row &
   typeof OF_USER.row & {
     /** Null for a service account. */
     access: 'none' | 'invited' | 'has_keys' | null;
+    /** What has made the membership of a person; null for a service account. */
+    origin: 'added' | 'sign_in' | 'directory' | null;
+    /** The issuer of the provider whose account is linked, of several the last one; null where none is. */
+    provider: string | null;
   };
 
+// A membership that the directory has made is known by the time when it began.
+const CAME = sql`CASE WHEN u.kind = 'service' THEN NULL WHEN m.before_rule = 'none' THEN 'sign_in'
+  WHEN EXISTS (
+    SELECT FROM scim_users s WHERE s.workspace_id = m.workspace_id AND s.user_id = m.user_id AND s.member_since = m.created_at)
+  THEN 'directory' ELSE 'added' END AS origin,
+  (SELECT i.issuer FROM sign_in_identities i WHERE i.user_id = m.user_id ORDER BY i.created_at DESC LIMIT 1) AS provider`;
+
 const EVERY = sql`
-SELECT ${ANY_MEMBER}, ${OF_USER}, ${ACCESS} FROM memberships m JOIN users u ON u.id = m.user_id
+SELECT ${ANY_MEMBER}, ${OF_USER}, ${ACCESS}, ${CAME} FROM memberships m JOIN users u ON u.id = m.user_id
 WHERE m.workspace_id = ${uuid('workspaceId')}`;
 /** People and service accounts; oldest first. */
 export const EVERYONE = sql`${EVERY} ORDER BY m.created_at, m.user_id`.rows<MemberRow>();

@@ -4,6 +4,7 @@ import { AuditReader } from '../../access/audit/audit-reader.js';
 import { AuditVerifier } from '../../access/audit/verifier.js';
 import { ConsoleSessions } from '../../access/auth/console-sessions.js';
 import { ScimTokens } from '../../access/provisioning/scim-tokens.js';
+import { SignInIdentities } from '../../access/sign-in/identities.service.js';
 import { CredentialsService } from '../../access/auth/credentials.service.js';
 import { KeysService } from '../../access/auth/keys.service.js';
 import { SessionCookies } from '../../access/auth/session-cookies.js';
@@ -35,7 +36,7 @@ const knowsSecret: Recognise = (installation) => installation.compare({ withFold
 const USED = [
   ...[CredentialsService, KeysService, SessionCookies, ConsoleSessions, AuditReader, AuditVerifier],
   ...[StorageQuota, BillingAccounts, AutomationStates, OperatorAutomations, RunRecords, WebhookPurge],
-  ...[BindingRules, OperatorSecrets, ScimTokens],
+  ...[BindingRules, OperatorSecrets, ScimTokens, SignInIdentities],
 ];
 
 /**

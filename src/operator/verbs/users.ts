@@ -1,5 +1,6 @@
 // The verbs `user …` (reference §3, §16).
 import type { Command } from 'commander';
+import { type IdentityRow, SignInIdentities } from '../../access/sign-in/identities.service.js';
 import { UsersService } from '../../access/workspaces/users.service.js';
 import { EVEN_LAST_OWNER, ownerChange, userOf, type Verb, verb } from './verb.js';
 
@@ -7,6 +8,11 @@ const deleteUser: Verb = async (services, options) => {
   const { id } = await userOf(services, options);
   await services.get(UsersService).delete(id, ownerChange(options));
   return { deleted: true, id };
+};
+
+const unlinkUser: Verb<{ unlinked: IdentityRow[] }> = async (services, options) => {
+  const user = await userOf(services, options);
+  return { unlinked: await services.get(SignInIdentities).unlink(user, options.issuer) };
 };
 
 /** Adds the verbs to their group. */
@@ -24,4 +30,11 @@ export function users(user: Command): void {
     .example('--user ann@acme.example')
     .requiredOption('--user <address>', 'the person')
     .option(...EVEN_LAST_OWNER);
+  verb(user, 'unlink', unlinkUser)
+    .description(
+      "takes from a person the account at a provider of sign-in; another one with the person's address may take its place",
+    )
+    .example('--user ann@acme.example')
+    .requiredOption('--user <address>', 'the person')
+    .option('--issuer <url>', 'of which provider; else of every one');
 }

@@ -38,6 +38,7 @@ export interface Options {
   yes?: true;
   force?: true;
   secret?: string;
+  issuer?: string;
   /** Seconds. */
   overlap?: number;
 }

@@ -52,6 +52,8 @@ export function Members() {
               <Who member={member} icon="User">
                 {member.email !== null && <span>{member.email}</span>}
                 {member.access && texts.access[member.access] && <span>{texts.access[member.access]}</span>}
+                {member.origin && <span>{texts.origin[member.origin]}</span>}
+                {member.provider !== null && <span>{texts.provider(new URL(member.provider).host)}</span>}
               </Who>
               {may && (
                 <MemberActions

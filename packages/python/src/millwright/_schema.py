@@ -1923,6 +1923,10 @@ class Member(TypedDict):
     """For the personal keys of owners and admins; null for others, and of a service account."""
     access: Literal["none", "invited", "has_keys"] | None
     """Whether the person can get in: `none` without a key, `invited` by a link that still works, `has_keys` after a log-in by one or with a key, also one that has ended. Null as `email` is."""
+    origin: Literal["added", "sign_in", "directory"] | None
+    """What has made the person a member: `added` by the operator, an owner or an admin, `sign_in` by a rule of sign-in, `directory` by the directory of the company. Null as `email` is."""
+    provider: str | None
+    """The issuer of the provider that signs the person in. Null where none does, and as `email` is."""
     createdAt: Timestamp
     """When it became a member."""
 
