@@ -3,7 +3,7 @@ import { FakeModel } from '../harness/engines/fake-model.js';
 import { engineOf } from '../harness/engines/worker.js';
 import { LONG, numbers, SEED } from '../harness/numbers.js';
 import { describeWithRedis, RedisServer } from '../harness/redis.js';
-import { ENGINE } from './orders.js';
+import { ENGINES } from './orders.js';
 import { report } from './report.js';
 import { underMishaps } from './under-mishaps.js';
 import { expectWhole } from './verdict.js';
@@ -14,6 +14,8 @@ const TASKS = LONG ? 500 : 16;
 const LEAST = LONG ? { kills: 30, freezes: 10, flushes: 10 } : { kills: 2, freezes: 1, flushes: 1 };
 /** On a machine that is busy a shorter one runs out by itself. */
 const LEASE_SECONDS = 8;
+/** Of each engine in each worker. */
+const SHARE = { concurrency: 2 };
 /** A kill every 4 s, and every 10 s in the long form: a run that is cut off six times before its first step counts as lost. */
 const PACE = LONG ? 5 : 2;
 
@@ -23,10 +25,10 @@ describeWithRedis(
     let [model, db, redis, world] = [] as unknown as [FakeModel, TestDatabase, RedisServer, World];
     beforeAll(async () => {
       [model, db, redis] = await Promise.all([FakeModel.start(), createDatabase(), RedisServer.start()]);
-      const about = { id: ENGINE, engine: ENGINE, provider: 'openai-compatible', baseUrl: model.url };
+      const models = ENGINES.map((id) => ({ id, engine: id, provider: 'openai-compatible', baseUrl: model.url }));
       world = await World.start({
         ...{ databaseUrl: db.url, redisUrl: redis.url, leaseSeconds: LEASE_SECONDS },
-        engines: { engines: { [ENGINE]: engineOf() }, models: [about] },
+        engines: { engines: { engine: engineOf({}, SHARE), forgetful: engineOf({ FORGETS: '1' }, SHARE) }, models },
       });
     });
     afterAll(async () => {
@@ -38,7 +40,7 @@ describeWithRedis(
 
     it(`of at least ${TASKS} accepted tasks none is lost, and no step is lost, doubled or in a wrong place`, async () => {
       const { load, accepted, happened, seconds } = await underMishaps(db, world, {
-        ...{ name: 'engines', count: TASKS, kind: 'engine', pace: PACE, least: LEAST, random: numbers(SEED), redis },
+        ...{ name: 'engines', count: TASKS, kinds: ENGINES, pace: PACE, least: LEAST, random: numbers(SEED), redis },
         freezeMs: LEASE_SECONDS * 1000 + 1500,
       });
       const [taken] = await db.query<{ over: number }>('SELECT count(*)::int AS over FROM runs WHERE epoch > 1');

@@ -17,8 +17,8 @@ interface Ordeal {
   /** Null for an installation without one. */
   redis: RedisServer | null;
   freezeMs: number;
-  /** Of all orders; default: as the load is mixed. */
-  kind?: Kind;
+  /** Of the orders, in turn; default: as the load is mixed. */
+  kinds?: readonly Kind[];
   /** How much more slowly mishaps come. */
   pace?: number;
 }
@@ -37,7 +37,7 @@ interface Borne {
 export async function underMishaps(
   db: TestDatabase,
   world: World,
-  { name, count, least, random, redis, freezeMs, kind, pace }: Ordeal,
+  { name, count, least, random, redis, freezeMs, kinds = [], pace }: Ordeal,
 ): Promise<Borne> {
   const over = new AbortController();
   const happened: Happened = { kills: 0, freezes: 0, flushes: 0 };
@@ -49,8 +49,7 @@ export async function underMishaps(
   const accepted: Accepted[] = [];
   do {
     const key = `${name}-${load.length}`;
-    const round =
-      kind === undefined ? orders(key, count) : Array.from({ length: count }, (_, n) => orderOf(`${key}-${n}`, kind));
+    const round = kinds.length === 0 ? orders(key, count) : ofKinds(kinds, key, count);
     load.push(...round);
     accepted.push(...(await send(world, round)));
     await settled(db, name);
@@ -59,4 +58,8 @@ export async function underMishaps(
   over.abort();
   await mishaps;
   return { load, accepted, happened, seconds };
+}
+
+function ofKinds(kinds: readonly Kind[], key: string, count: number): Order[] {
+  return Array.from({ length: count }, (_, n) => orderOf(`${key}-${n}`, kinds[n % kinds.length] ?? 'quick'));
 }
