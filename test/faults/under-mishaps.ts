@@ -21,6 +21,8 @@ interface Ordeal {
   kinds?: readonly Kind[];
   /** How much more slowly mishaps come. */
   pace?: number;
+  /** As of {@link happen}; default: 1. */
+  spared?: number;
 }
 
 interface Borne {
@@ -37,14 +39,14 @@ interface Borne {
 export async function underMishaps(
   db: TestDatabase,
   world: World,
-  { name, count, least, random, redis, freezeMs, kinds = [], pace }: Ordeal,
+  { name, count, least, random, redis, freezeMs, kinds = [], pace, spared = 1 }: Ordeal,
 ): Promise<Borne> {
   const over = new AbortController();
   const happened: Happened = { kills: 0, freezes: 0, flushes: 0 };
   const enough = () => (Object.keys(least) as (keyof Happened)[]).every((kind) => happened[kind] >= least[kind]);
   const began = Date.now();
   const list = mishapsOf(random, 3600, world.workers.length, pace);
-  const mishaps = happen(list, world, { redis, freezeMs, signal: over.signal }, happened);
+  const mishaps = happen(list, world, { redis, freezeMs, signal: over.signal, spared }, happened);
   const load: Order[] = [];
   const accepted: Accepted[] = [];
   do {
