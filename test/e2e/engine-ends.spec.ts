@@ -4,6 +4,7 @@ import { useService } from '../harness/app.js';
 import { makeMember, type Member } from '../harness/client.js';
 import { byScript, FakeModel } from '../harness/engines/fake-model.js';
 import { bootWithEngines, engineOf, shell } from '../harness/engines/worker.js';
+import { McpHttpServer } from '../harness/mcp/http-server.js';
 import { createTask, finishedLater, readMessages, readResults, script, texts } from '../harness/tasks.js';
 
 /** A program that says nothing for so long has failed. Milliseconds. */
@@ -11,6 +12,8 @@ const SILENT_MS = 20_000;
 
 describe('A turn of an agent program (reference §30)', () => {
   let model: FakeModel;
+  let vital: McpHttpServer;
+  let gone: Promise<void> | undefined;
   let ann: Member;
   const service = useService(async () => {
     model = await FakeModel.start();
@@ -32,8 +35,12 @@ describe('A turn of an agent program (reference §30)', () => {
       ),
       hiding: engineOf({}, { hide: ['look'] }),
       forgetful: engineOf({ FAULT: 'no-resume' }),
+      tools: engineOf({ MCP: '1' }),
     };
-    return bootWithEngines(model, engines, { config: { transparency: { custom: true } } });
+    vital = await McpHttpServer.start([{ name: 'get_page', inputSchema: { type: 'object' } }]);
+    const mcpServers = { vital: { url: vital.url, required: true, readOnly: ['*'] } };
+    const config = { transparency: { custom: true }, mcpServers };
+    return bootWithEngines(model, engines, { config });
   });
   beforeAll(async () => {
     ann = await makeMember(service);
@@ -43,7 +50,7 @@ describe('A turn of an agent program (reference §30)', () => {
     model.requests.length = 0;
     model.script = byScript;
   });
-  afterAll(() => model.stop());
+  afterAll(() => Promise.all([model.stop(), (gone ??= vital.stop())]));
 
   const run = async (id: string, content: string, more: Record<string, unknown> = {}) => {
     const task = await createTask(ann.client, { content, model: id, ...more });
@@ -104,6 +111,21 @@ describe('A turn of an agent program (reference §30)', () => {
     model.script = () => ({ calls: [shell('echo again')] });
     expect(await reasonOf('program', 'Again.')).toMatchObject({ code: 'no_progress' });
     expect(model.requests).toHaveLength(8);
+  });
+
+  it('ends with a call at its door of a server that is gone and that the task cannot do without, as in the loop', async () => {
+    model.script = async (request) => {
+      await (gone ??= vital.stop());
+      return byScript(request);
+    };
+    const asks = { name: 'mcp__millwright__mcp__vital__get_page', arguments: {} };
+    const steps = script({ calls: [asks, shell('echo later')] }, { text: 'Without it.' });
+    const { id, ...task } = await run('tools', steps, { mcpServers: ['vital'] });
+    expect(task).toMatchObject({ status: 'failed', statusReason: { code: 'mcp_unavailable', retryable: true } });
+    const [asked, later] = await readResults(ann.client, id);
+    expect(asked?.error).toMatch(/^Nothing was sent: vital, /);
+    expect(later).toMatchObject({ status: 'error' });
+    expect(model.requests).toHaveLength(1);
   });
 
   it('has no tools that are hidden', async () => {

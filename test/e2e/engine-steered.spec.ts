@@ -15,6 +15,7 @@ describe('A program in the middle of its work (reference §30)', () => {
     const engines = {
       ...{ program: engineOf(), steers: engineOf({ STEERS: '1' }, { wire: 'openai-responses' }) },
       ...{ never: engineOf({ STEERS: 'never' }), forgets: engineOf({ STEERS: 'forgets' }) },
+      forgetful: engineOf({ FORGETS: '1' }),
     };
     return bootWithEngines(model, engines);
   });
@@ -72,6 +73,23 @@ describe('A program in the middle of its work (reference §30)', () => {
     await processesGone(mark, 10_000);
     expect(await finishedLater(ann.client, id)).toMatchObject({ status: 'completed', result: { text: 'Stopped.' } });
     expect(await readResults(ann.client, id)).toMatchObject([{ status: 'error' }]);
+  });
+
+  it('is told beside such a message which of its calls was interrupted: it may not know that its model has made it', async () => {
+    const mark = newMark();
+    byMessages({ calls: [shell(`sleep ${mark}`)] }, { text: 'Stopped.' });
+    const { id } = await begin('Begin.', 'forgetful');
+    await sleeps(mark);
+    await send(id, 'Stop that.', 'interrupt');
+    expect(await finishedLater(ann.client, id)).toMatchObject({ status: 'completed', result: { text: 'Stopped.' } });
+    const request = model.requests.at(-1) as FakeRequest;
+    expect(request.messages.flatMap(({ calls }) => calls)).toEqual([]);
+    const [, ...told] = saidTo(request);
+    expect(told).toEqual([
+      expect.stringMatching(
+        new RegExp(`^You wanted to call shell with .*sleep ${mark}.*\\nThis was interrupted; .*\\n\\nStop that\\.$`),
+      ),
+    ]);
   });
 
   it('is ended with all that it runs when its task is cancelled', async () => {

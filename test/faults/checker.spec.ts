@@ -6,7 +6,7 @@ import { type Kind, type Order, orderOf } from './orders.js';
 function whole(order: Order): History & { rows: MessageRow[] } {
   const lines = order.calls.slice(0, -1).map((_, n) => `${n + 1}\n`);
   const calls = order.calls.map(({ name, input }, n) => {
-    const output = order.kind === 'engine' ? lines.join('') : { stdout: lines.join('') };
+    const output = ['engine', 'forgetful'].includes(order.kind) ? lines.join('') : { stdout: lines.join('') };
     return { toolCallId: `call-${n}`, name, input, state: 'success', output, error: null };
   });
   const row = (n: number, own: CallRow[]): MessageRow => ({
@@ -51,7 +51,7 @@ const call = ({ rows }: { rows: MessageRow[] }, n: number): CallRow => rows[n + 
 const parts = ({ shown }: History, n: number) => shown.get('task')?.messages[n]?.parts ?? [];
 
 describe('The checker of histories', () => {
-  it.each(['quick', 'slow', 'shell', 'engine'] as const)(
+  it.each(['quick', 'slow', 'shell', 'engine', 'forgetful'] as const)(
     'has nothing to say of a whole history of a %s order',
     (kind) => {
       expect(saidOf(kind, () => undefined)).toEqual([]);

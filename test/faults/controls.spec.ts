@@ -1,5 +1,8 @@
 // Negative controls: with a safeguard taken out of the service, the suite has to say so.
 import { createDatabase } from '../harness/database.js';
+import { FakeModel } from '../harness/engines/fake-model.js';
+import { engineOf } from '../harness/engines/worker.js';
+import { sleeps } from '../harness/processes.js';
 import { relayTo } from '../harness/proxy.js';
 import { describeWithRedis, RedisServer } from '../harness/redis.js';
 import { until } from '../harness/until.js';
@@ -29,6 +32,15 @@ WHERE k.expires_at <= now() OR k.status IS NULL`,
   instead: '',
 };
 
+const NO_MARK: Mutation = {
+  file: 'engine/engines/acp/held-step.js',
+  text: "stage === 'begun'",
+  instead: "stage === 'approved'",
+};
+
+/** How long a command takes: no other test has this one. */
+const CALL_MS = 4_217;
+
 describe(`With a safeguard taken out, seed ${SEED}`, () => {
   it('without the epoch in the fence, writes that arrive late corrupt the history and the checker says so', async () => {
     // On a loaded machine the writes of one try can all arrive between two runs.
@@ -40,6 +52,15 @@ describe(`With a safeguard taken out, seed ${SEED}`, () => {
 
   it('with the epoch, the same late writes do no harm', async () => {
     expect(await lateWrites({ ...NO_EPOCH, instead: NO_EPOCH.text })).toEqual([]);
+  }, 600_000);
+
+  it('without the mark of calls that have reached an agent program, one is carried out twice and the checker says so', async () => {
+    const found = await killedInCall(NO_MARK);
+    expect(found.map(({ what }) => what)).toContainEqual(expect.stringMatching(/^command \d ran 2 times$/));
+  }, 600_000);
+
+  it('with the mark, the same kill does no harm', async () => {
+    expect(await killedInCall({ ...NO_MARK, instead: NO_MARK.text })).toEqual([]);
   }, 600_000);
 
   // Tasks and messages: an answer that is repeated finds no question.
@@ -122,6 +143,29 @@ async function lateWrites(mutation: Mutation): Promise<Violation[]> {
   } finally {
     await world.close();
     await network.close();
+    await db.drop();
+    mutant.remove();
+  }
+}
+
+/** A worker is killed while an agent program is in the middle of a call. */
+async function killedInCall(mutation: Mutation): Promise<Violation[]> {
+  const mutant = mutantOf(mutation);
+  const [db, model] = await Promise.all([createDatabase(), FakeModel.start()]);
+  const about = { id: 'forgetful', engine: 'forgetful', provider: 'openai-compatible', baseUrl: model.url };
+  const engines = { engines: { forgetful: engineOf({ FORGETS: '1' }) }, models: [about] };
+  const world = await World.start({ databaseUrl: db.url, dist: mutant.dist, workers: 1, leaseSeconds: 8, engines });
+  const load = [orderOf('call-1', 'forgetful', CALL_MS)];
+  try {
+    await send(world, load);
+    await sleeps(String(CALL_MS / 1000));
+    await world.workers[0]?.end('SIGKILL');
+    await world.startWorker(0);
+    await settled(db, 'call');
+    return violations(load, await readHistory(db, world, 'call'));
+  } finally {
+    await world.close();
+    await model.stop();
     await db.drop();
     mutant.remove();
   }

@@ -33,24 +33,24 @@ interface Surroundings {
   freezeMs: number;
   /** Aborted when the load is over. */
   signal: AbortSignal;
+  /** How many workers of those that are up are left alone: on a machine where a boot takes long, nothing would ever be done otherwise. */
+  spared?: number;
 }
 
 /**
- * Lets the mishaps happen, each at its time, until the list or the load is over; then everything runs again. One worker
- * of those that are up is always spared: on a machine where a boot takes long, nothing would ever be done otherwise. Counts in
- * `happened`.
+ * Lets the mishaps happen, each at its time, until the list or the load is over; then everything runs again. Counts in `happened`.
  */
 export async function happen(
   list: Mishap[],
   world: World,
-  { redis, freezeMs, signal }: Surroundings,
+  { redis, freezeMs, signal, spared = 1 }: Surroundings,
   happened: Happened,
 ): Promise<void> {
   const frozen = new Map<ServiceProcess, Promise<void>>();
   const victim = async (place: number): Promise<number | null> => {
     for (; !signal.aborted; await wait(50)) {
       const up = world.workers.flatMap((worker, at) => (world.isUp(worker) && !frozen.has(worker) ? [at] : []));
-      if (up.length > 1) return up.find((at) => at >= place) ?? up[0] ?? null;
+      if (up.length > spared) return up.find((at) => at >= place) ?? up[0] ?? null;
     }
     return null;
   };

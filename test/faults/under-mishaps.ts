@@ -17,10 +17,12 @@ interface Ordeal {
   /** Null for an installation without one. */
   redis: RedisServer | null;
   freezeMs: number;
-  /** Of all orders; default: as the load is mixed. */
-  kind?: Kind;
+  /** Of the orders, in turn; default: as the load is mixed. */
+  kinds?: readonly Kind[];
   /** How much more slowly mishaps come. */
   pace?: number;
+  /** As of {@link happen}; default: 1. */
+  spared?: number;
 }
 
 interface Borne {
@@ -37,20 +39,19 @@ interface Borne {
 export async function underMishaps(
   db: TestDatabase,
   world: World,
-  { name, count, least, random, redis, freezeMs, kind, pace }: Ordeal,
+  { name, count, least, random, redis, freezeMs, kinds = [], pace, spared = 1 }: Ordeal,
 ): Promise<Borne> {
   const over = new AbortController();
   const happened: Happened = { kills: 0, freezes: 0, flushes: 0 };
   const enough = () => (Object.keys(least) as (keyof Happened)[]).every((kind) => happened[kind] >= least[kind]);
   const began = Date.now();
   const list = mishapsOf(random, 3600, world.workers.length, pace);
-  const mishaps = happen(list, world, { redis, freezeMs, signal: over.signal }, happened);
+  const mishaps = happen(list, world, { redis, freezeMs, signal: over.signal, spared }, happened);
   const load: Order[] = [];
   const accepted: Accepted[] = [];
   do {
     const key = `${name}-${load.length}`;
-    const round =
-      kind === undefined ? orders(key, count) : Array.from({ length: count }, (_, n) => orderOf(`${key}-${n}`, kind));
+    const round = kinds.length === 0 ? orders(key, count) : ofKinds(kinds, key, count);
     load.push(...round);
     accepted.push(...(await send(world, round)));
     await settled(db, name);
@@ -59,4 +60,8 @@ export async function underMishaps(
   over.abort();
   await mishaps;
   return { load, accepted, happened, seconds };
+}
+
+function ofKinds(kinds: readonly Kind[], key: string, count: number): Order[] {
+  return Array.from({ length: count }, (_, n) => orderOf(`${key}-${n}`, kinds[n % kinds.length] ?? 'quick'));
 }

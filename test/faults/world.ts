@@ -14,6 +14,11 @@ const run = promisify(execFile);
 /** The build of this checkout. */
 export const DIST = fileURLToPath(new URL('../../dist', import.meta.url));
 
+/** On a machine that is busy a process takes minutes to boot. */
+const READY_MS = 300_000;
+/** So many boots of workers may fail. */
+const MOST_FAILED = 5;
+
 export interface WorldOptions {
   databaseUrl: string;
   /** What the first worker is told instead. */
@@ -43,6 +48,9 @@ export class World {
   private readonly up = new Set<ServiceProcess>();
   private readonly env: Record<string, string>;
   private turn = 0;
+  /** What workers have said that ended by themselves when they booted. */
+  private readonly failed: string[] = [];
+  private closing = false;
 
   private constructor(
     private readonly options: WorldOptions,
@@ -102,21 +110,26 @@ export class World {
     const DATABASE_URL = place === 0 ? firstWorkerUrl : databaseUrl;
     const worker = await this.spawn({ ROLE: 'worker', DATABASE_URL }, dist);
     this.workers[place] = worker;
-    // One that is killed while it boots is none that failed.
-    void worker.ready(120_000).then(
+    void worker.ready(READY_MS).then(
       () => this.up.add(worker),
-      () => undefined,
+      () => this.startAgain(worker, place, dist),
     );
+  }
+
+  /** As whoever supervises it would do, where a busy machine has not let it reach its database in time. */
+  private startAgain({ child, log }: ServiceProcess, place: number, dist?: string): void {
+    // One that is killed while it boots is none that failed.
+    if (child.exitCode === null || this.closing) return;
+    this.failed.push(log);
+    if (this.failed.length <= MOST_FAILED) void this.startWorker(place, dist);
   }
 
   async workersAreUp(): Promise<void> {
     const up = () => {
-      // One that has ended by itself never will be: what it said tells why.
-      const over = this.workers.find(({ child }) => child.exitCode !== null);
-      if (over !== undefined) throw new Error(`A worker ended with ${over.child.exitCode}:\n${over.log}`);
+      if (this.failed.length > MOST_FAILED) throw new Error(`Workers end when they boot:\n${this.failed.at(-1)}`);
       return this.workers.every((worker) => this.isUp(worker));
     };
-    await until('the workers to be up', up, { within: 120_000 });
+    await until('the workers to be up', up, { within: READY_MS });
   }
 
   /** Whether it has been ready; false again when it has ended. */
@@ -127,7 +140,9 @@ export class World {
   /** One more process of the API; resolves when it answers. */
   async startApi(dist?: string): Promise<ServiceProcess> {
     const api = await this.spawn({ ROLE: 'api' }, dist);
-    await api.ready(120_000);
+    await api.ready(READY_MS).catch((error: unknown) => {
+      throw new Error(`The API does not serve:\n${api.log}`, { cause: error });
+    });
     return api;
   }
 
@@ -144,6 +159,7 @@ export class World {
   }
 
   async close(): Promise<void> {
+    this.closing = true;
     // A stopped process does not hear a SIGTERM.
     for (const process of this.started) process.child.kill('SIGCONT');
     await Promise.all(this.started.map((process) => process.end()));

@@ -9,6 +9,7 @@
 //   SIDE_THREAD=1        another thread of it asks the model when all else is done, with tools
 //   EXTRA_TOOL={…}       it offers that tool too, which it does not run
 //   ANSWERS={…}          a call of one of these ids comes to that, {text, failed}, whatever it asks for
+//   FORGETS=1            an answer is kept when the first of its calls is over: one that is killed before knows of none of them
 //   LOAD=1               it can load sessions and not resume them
 //   ONCE=1               the fault happens once: a file in its home says that it has been
 //   FAULT=hang           a prompt is never answered, and nothing is said
@@ -29,7 +30,7 @@ import { callTool, connect } from './acp-mcp.mjs';
 import { inputOf, wordsOf } from './acp-texts.mjs';
 import { ask } from './acp-wires.mjs';
 
-const { LOAD, ONCE, SILENT, PERMISSIONS, MCP, SIDE_CALL, SIDE_THREAD, STEERS } = process.env;
+const { FORGETS, LOAD, ONCE, SILENT, PERMISSIONS, MCP, SIDE_CALL, SIDE_THREAD, STEERS } = process.env;
 const FOLDER = join(homedir(), '.acp-program');
 const FAULT = faultOf(process.env);
 const ANSWERS = JSON.parse(process.env.ANSWERS ?? '{}');
@@ -202,7 +203,7 @@ async function work(session) {
       session.messages.push({ role: 'assistant', text: answer.text, calls: answer.calls });
     }
     session.open = [...answer.calls];
-    keep(session);
+    if (FORGETS === undefined || answer.calls.length === 0) keep(session);
     if (answer.isCut) return 'max_tokens';
     if (answer.calls.length === 0 && session.steered.length > 0) continue;
     if (answer.calls.length > 0) {

@@ -9,9 +9,11 @@ import {
 } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
+import { parseArguments } from '../../../src/engine/agent/tool-registry.js';
 import type { Wire, WireMessage, WireName } from '../../../src/engine/engines/wires/wire.js';
 import { WIRES } from '../../../src/engine/engines/wires/wires.js';
-import { chatStream, messagesStream, responsesStream } from './fake-streams.js';
+import { sorted } from '../../../src/engine/models/result-text.js';
+import { argumentsOf, chatStream, messagesStream, responsesStream } from './fake-streams.js';
 
 export interface FakeCall {
   name: string;
@@ -190,23 +192,43 @@ function piecesOf({ wire, body }: FakeRequest, answer: FakeAnswer): string[] {
   }
 }
 
-/** The n-th answer of {@link FakeAnswer}s by how many results stand behind the message that has the marker. */
-function stepAfter(request: FakeRequest, from: number): number {
-  return request.messages.slice(from + 1).filter(({ role, calls }) => role === 'assistant' && calls.length > 0).length;
+/** How many answers of a script stand behind the message that has it: what the program tells of them, and what it has forgotten. */
+function stepAfter({ messages }: FakeRequest, from: number, answers: FakeAnswer[]): number {
+  const behind = messages.slice(from + 1);
+  const made = behind.flatMap(({ role, calls }) => (role === 'assistant' && calls.length > 0 ? [calls] : []));
+  const told = new Set(made.flat().map(({ name, input }) => keyOf(name, input)));
+  const gone = new Set(behind.flatMap(({ role, text }) => (role === 'user' ? interruptedIn(text) : [])));
+  const isForgotten = (call: FakeCall) => {
+    const key = keyOf(call.name, argumentsOf(call));
+    return gone.has(key) && !told.has(key);
+  };
+  return made.length + answers.filter(({ calls = [] }) => calls.some(isForgotten)).length;
+}
+
+/** Calls of which a prompt says that they were interrupted: a program that was killed may not know that its model has made them. */
+function interruptedIn(text: string): string[] {
+  const found = text.matchAll(/^You wanted to call (\S+) with (.*)\nThis was interrupted\b/gm);
+  return [...found].map(([, name = '', input = '']) => keyOf(name, input));
+}
+
+/** The same for the same arguments in another order: that on record is another. */
+function keyOf(name: string, input: string): string {
+  return `${name} ${JSON.stringify(sorted(parseArguments(input)))}`;
 }
 
 /**
  * For tests that have the text of a message alone. The last message of a user's that has `SCRIPT [answer, …]` says by a JSON list of
  * {@link FakeAnswer}s what is answered: one a step, an answer without calls ends the turn. Failing ones come at the tries before their step.
- * Without a marker, behind the list's end, and in a call without tools the answer is `Done.`
+ * Without a marker, behind the list's end, and in a call without tools the answer is `Done.` What a prompt names as interrupted is not said again.
  */
 export function byScript(request: FakeRequest): FakeAnswer {
   const { messages, tools, attempt } = request;
   const from = messages.findLastIndex(({ role, text }) => role === 'user' && /SCRIPT\s+\[/.test(text));
   if (from < 0 || tools.length === 0) return { text: 'Done.' };
-  let step = stepAfter(request, from);
+  const answers = scriptIn(messages[from]?.text ?? '');
+  let step = stepAfter(request, from, answers);
   let tries = attempt - 1;
-  for (const answer of scriptIn(messages[from]?.text ?? '')) {
+  for (const answer of answers) {
     if (answer.status === undefined && answer.breakOff !== true && answer.stall !== true) {
       if (step === 0) return answer;
       step -= 1;

@@ -114,7 +114,7 @@ export class AcpEngine extends AgentEngine {
     const wire = WIRES[engine.wire];
     const hide = [...engine.hide, ...denied];
     let turn: EngineTurn | null = null;
-    const own = new DoorTools(() => turn?.record ?? null);
+    const own = new DoorTools(() => turn);
     const door = new Door(wire, {
       ...{ model: input.model.id, hide, mcp: own.serve },
       ask: async (request, reply, headers) => {

@@ -3,6 +3,7 @@ import type { PublishedFile, ToolContext } from '../../agent/agent-tool.js';
 import { markFolders } from '../../agent/folder-mark.js';
 import type { LazySandbox } from '../../agent/lazy-sandbox.js';
 import type { ToolRegistry } from '../../agent/tool-registry.js';
+import type { Failure } from '../../agent/turn-outcomes.js';
 import type { ConversationMessage, StoredPart, ToolInvocation, ToolResult } from '../../models/conversation.js';
 import { ownTool } from '../../models/own-tool.js';
 import type { Asked } from './own-tools.js';
@@ -25,6 +26,8 @@ export interface CameTo {
   result: ToolResult;
   files?: PublishedFile[];
   parts?: StoredPart[];
+  /** How the turn ends with it: it cannot go on without what the call has missed. */
+  ends?: Failure | null;
 }
 
 interface Deps {

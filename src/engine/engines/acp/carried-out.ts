@@ -34,7 +34,8 @@ export async function carriedOut(
     const result = came.status === 'denied' ? came : { ...came, paths: undefined };
     return { result, files, parts };
   } catch (error) {
-    return { result: failedBy(error).result };
+    const { result, ending } = failedBy(error);
+    return { result, ends: ending?.outcome ?? null };
   }
 }
 
@@ -44,7 +45,7 @@ interface Handing extends Carrying {
 }
 
 /**
- * A call that hands work to tasks. Resolves with how the run ends, when the call waits for them; null: its result is on record. It never reaches the
+ * A call that hands work to tasks. Resolves with how the run ends, when the call waits for them or the turn cannot go on; null: its result is on record. It never reaches the
  * program, which would wait for as long.
  */
 export async function handedOut(
@@ -59,7 +60,7 @@ export async function handedOut(
   if (result === null) return { type: 'tasks', messageId: id, toolCallId: call.toolCallId };
   await deps.record.record(message, call, result);
   await deps.record.settled();
-  return null;
+  return result.ends ?? null;
 }
 
 /** As of {@link handOver}, whose events go to `emit`. */

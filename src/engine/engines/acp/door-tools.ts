@@ -1,5 +1,6 @@
 // The MCP server `millwright` at the door: tools of the service, for calls that the model has made (reference §30).
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { AgentOutcome } from '../../agent/agent-engine.js';
 import type { TaskFiles } from '../../agent/task-files.js';
 import { closeHanded } from '../../agent/turn-outcomes.js';
 import type { JsonValue } from '../../models/conversation.js';
@@ -13,6 +14,13 @@ import type { CallRecord, CameTo, Given } from './call-record.js';
 import { Asked } from './own-tools.js';
 
 const NOT_PASSED = 'Your model has not made this call, so it was not carried out.';
+
+interface Turn {
+  /** The calls that have passed the door. */
+  record: CallRecord;
+  finish(outcome: AgentOutcome): Promise<void>;
+}
+
 interface Offer extends Carrying {
   offered: ToolDefinition[];
   files: TaskFiles;
@@ -24,8 +32,8 @@ const PICTURES = 8_000_000;
 export class DoorTools {
   private offering: Offer | null = null;
 
-  /** @param calls those that have passed the door; null: none has. */
-  constructor(private readonly calls: () => CallRecord | null) {}
+  /** @param turn null: no call has passed the door. */
+  constructor(private readonly turn: () => Turn | null) {}
 
   offer(offering: Offer): void {
     this.offering = offering;
@@ -54,11 +62,13 @@ export class DoorTools {
   }
 
   private async call(name: string, args: Fields): Promise<DoorResult> {
-    const calls = this.calls();
-    const taken = calls?.take(new Asked(name, args as JsonValue)) ?? null;
-    if (calls === null || taken === null || this.offering === null) return { text: NOT_PASSED, isError: true };
+    const turn = this.turn();
+    const taken = turn?.record.take(new Asked(name, args as JsonValue)) ?? null;
+    if (turn === null || taken === null || this.offering === null) return { text: NOT_PASSED, isError: true };
     const { id, one } = taken;
-    await calls.end(id, await cameTo(this.offering, one));
+    const came = await cameTo(this.offering, one);
+    await turn.record.end(id, came);
+    if (came.ends != null) await turn.finish(came.ends);
     const { result } = one.call;
     const images = await picturesOf(one, this.offering);
     return { text: resultText(result), isError: result?.status !== 'success', images };

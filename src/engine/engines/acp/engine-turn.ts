@@ -108,6 +108,20 @@ export class EngineTurn {
     }
   }
 
+  /** Ends the program, and then the run. What comes first counts. */
+  async finish(outcome: AgentOutcome): Promise<void> {
+    if (this.over) return;
+    this.over = true;
+    try {
+      await this.prompts.close();
+      await this.closeCalls(outcome);
+      await this.tellRest();
+      this.pump.finish(outcome);
+    } catch (error) {
+      this.pump.fail(error);
+    }
+  }
+
   private async work(): Promise<void> {
     const { record, handOut } = this;
     const { held, waits } = await takenUp(this.conversation, { record, gate: this.deps.gate, handOut });
@@ -243,20 +257,6 @@ export class EngineTurn {
   private async tellRest(): Promise<void> {
     const usage = this.model.rest();
     if (usage !== null) await this.emit({ type: 'spent', usage });
-  }
-
-  /** Ends the program, and then the run. What comes first counts. */
-  private async finish(outcome: AgentOutcome): Promise<void> {
-    if (this.over) return;
-    this.over = true;
-    try {
-      await this.prompts.close();
-      await this.closeCalls(outcome);
-      await this.tellRest();
-      this.pump.finish(outcome);
-    } catch (error) {
-      this.pump.fail(error);
-    }
   }
 
   private async closeCalls(outcome: AgentOutcome): Promise<void> {

@@ -34,16 +34,18 @@ export function wordsOf(messages: readonly ConversationMessage[]): string {
 /** What a session that goes on is told first: what has come since its last step. @param replays whether a call is given to it. */
 export function nextWords(conversation: readonly ConversationMessage[], replays: boolean): string {
   const index = conversation.findLastIndex(({ role }) => role === 'assistant');
-  const last = conversation[index];
-  const decided = last?.invocations.flatMap((call) => decision(call)) ?? [];
+  const calls = conversation[index]?.invocations ?? [];
+  // Some programs forget a call that they were ended in.
+  const interrupted = calls.filter(isInterrupted).map(withoutWords);
+  const decided = calls.filter((call) => !isInterrupted(call)).flatMap(decision);
   const said = wordsOf(conversation.slice(index + 1));
   const words = [...decided, ...(said === '' ? [] : [said])];
-  if (words.length > 0) return words.join('\n\n');
-  if (replays) return 'Go on.';
-  // Some programs forget a call that they were ended in.
-  const calls =
-    last?.invocations.filter(({ result }) => result?.status === 'error' && result.error === INTERRUPTED) ?? [];
-  return [GO_ON, ...calls.map(withoutWords)].join('\n\n');
+  if (words.length > 0) return [...interrupted, ...words].join('\n\n');
+  return (replays ? [...interrupted, 'Go on.'] : [GO_ON, ...interrupted]).join('\n\n');
+}
+
+function isInterrupted({ result }: ToolInvocation): boolean {
+  return result?.status === 'error' && result.error === INTERRUPTED;
 }
 
 /** What people have said about a call that had not reached the program. */
