@@ -1,3 +1,4 @@
+import { Streams } from '../../src/resources/events/streams.js';
 import { useService } from '../harness/app.js';
 import type { Member } from '../harness/client.js';
 import { createAutomation } from '../harness/automation-requests.js';
@@ -7,9 +8,12 @@ import { works } from '../harness/keys.js';
 import { automationOn, connect } from '../harness/hooks.js';
 import { holding, untilWaiting } from '../harness/locks.js';
 import { add, join as joins, makeOwner, refused, remove } from '../harness/members.js';
+import { useStreams } from '../harness/streams.js';
+import { until } from '../harness/until.js';
 
 describe('DELETE /v1/members/{id} (reference §3)', () => {
   const service = useService();
+  const open = useStreams();
   const owner = () => makeOwner(service);
   const join = (of: Member, role: Parameters<typeof joins>[2]) => joins(service, of, role);
 
@@ -31,6 +35,22 @@ describe('DELETE /v1/members/{id} (reference §3)', () => {
     expect(refused(await remove(ann.client, bo))).toEqual([404, 'not_found', null]);
     await add(ann.client, { email: bo.user.email, role: 'member' });
     expect(await works(bo.client)).toBe(401);
+  });
+
+  it('ends its streams, and what waits for events, before it is answered: nobody has to look', async () => {
+    const ann = await owner();
+    const bo = await join(ann, 'member');
+    const streams = service.app.get(Streams, { strict: false });
+    Object.assign(streams, { looking: true });
+    const stream = await open(`${service.url}/v1/events`, bo.key.secret);
+    await stream.frame('stream.caught_up');
+    const waits = bo.client.get('/v1/events?wait=30');
+    await until('the request to wait', () => streams.size === 2);
+    expect((await remove(ann.client, bo)).status).toBe(200);
+    expect(streams.size).toBe(0);
+    expect((await waits).status).toBe(401);
+    expect((await stream.end())?.data).toMatchObject({ type: 'stream.end', reason: 'unauthorized' });
+    Object.assign(streams, { looking: false });
   });
 
   it('transferTo hands over projects, tasks and automations, which go on', async () => {

@@ -29,7 +29,8 @@ export async function findings(checks: readonly Check[], given: Examined): Promi
   const { SECRET_KEY } = CANARIES;
   const read = readEnv({ NODE_ENV: 'test', PORT: '1', ...(given.env['DATABASE_URL'] === undefined ? {} : { SECRET_KEY }), ...given.env });
   const file = { ...read.file, ...configFileSchema(extensions).parse(given.config ?? {}) };
-  const env = new Env(read.variables, file, read.modelKeys);
+  const secret = given.env[file.signIn?.clientSecretEnv ?? ''] ?? null;
+  const env = new Env(read.variables, file, read.modelKeys, read.repositoryTokens, read.mcpValues, read.paymentSecrets, secret);
   const found = await examine(env, extensions, { checks, models: given.models ?? true });
   expectNoSecret(JSON.stringify(found), given.env);
   return found;

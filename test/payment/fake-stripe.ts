@@ -56,6 +56,8 @@ export class FakeStripe {
   readonly meterEvents = new Map<string, FakeMeterEvent>();
   /** Meter events that came again: Stripe refuses them. */
   readonly repeatedMeterEvents: string[] = [];
+  /** Customers of whom it takes no meter events. */
+  readonly unmetered = new Set<string>();
   /** Of each request: `GET /v1/customers`. */
   readonly log: string[] = [];
   /** Answers no more. */
@@ -260,6 +262,9 @@ export class FakeStripe {
       stripe_customer_id: body['payload[stripe_customer_id]'] ?? '',
       value: body['payload[value]'] ?? '',
     };
+    if (this.unmetered.has(payload.stripe_customer_id)) {
+      throw new Refusal(400, { type: 'invalid_request_error', message: 'The customer has no meter.' });
+    }
     const made: FakeMeterEvent = { object: 'billing.meter_event', identifier, event_name, payload, timestamp: Number(timestamp), created: unixNow() }; // prettier-ignore
     this.meterEvents.set(identifier, made);
     return made;

@@ -1,10 +1,14 @@
+import { jest } from '@jest/globals';
+import { Logger } from '@nestjs/common';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { paymentCheck } from '../../src/operator/doctor/payment.check.js';
 import { StripeMeter } from '../../src/resources/billing/stripe/stripe-meter.js';
 import { ChoreRunner } from '../../src/platform/chores/chore-runner.js';
 import { bootApp, useService } from '../harness/app.js';
 import { recordStep } from '../harness/billing.js';
 import { makeMember, type Member } from '../harness/client.js';
+import { findings } from '../harness/doctor.js';
 import { temporaryFolder } from '../harness/service.js';
 import { FakeStripe } from './fake-stripe.js';
 
@@ -100,6 +104,44 @@ describe('The meter of Stripe (reference §14)', () => {
     expect(stripe.repeatedMeterEvents).toHaveLength(1);
     expect(await report()).toBe(0);
   });
+
+  it('is asked once about what it refuses for good, which holds up nothing else and is told in the log and by doctor', async () => {
+    const refused = customer;
+    stripe.unmetered.add(refused);
+    await spend(5, new Date(Date.now() - 120_000));
+    const other = await makeMember(service, { plan: 'free', role: 'owner' });
+    await other.client.post('/v1/billing/portal', {});
+    await service.db.query(`UPDATE payment_customers SET created_at = now() - interval '1 day' WHERE workspace_id = $1`, [other.workspace.id]);
+    await recordStep(service, other, { costMicros: 7 });
+    const asked = () => stripe.log.filter((one) => one === 'POST /v1/billing/meter_events').length;
+    const [before, errors] = [asked(), jest.spyOn(Logger.prototype, 'error')];
+    const line = () => findings([paymentCheck], { env: { DATABASE_URL: service.db.url }, config: stripe.config({ meter: 'millwright_cost' }) });
+    expect(await line()).toMatchObject([{ name: 'payment', status: 'ok' }]);
+    expect(await report()).toBe(2);
+    expect(await report()).toBe(0);
+    expect(asked()).toBe(before + 2);
+    expect([...stripe.meterEvents.values()].at(-1)?.payload['value']).toBe('7');
+    expect(errors.mock.calls.map(([said]) => String(said)).filter((said) => said.startsWith('Stripe'))).toEqual([
+      'Stripe refuses the cost of 1 entries of the ledger, and is not asked again: The customer has no meter.',
+    ]);
+    errors.mockRestore();
+    expect(await line()).toMatchObject([{ status: 'warn', detail: expect.stringContaining('The customer has no meter.') }]);
+    // As docs/operating.md has it.
+    stripe.unmetered.clear();
+    await service.db.query('DELETE FROM meter_reports WHERE refusal IS NOT NULL');
+    expect(await report()).toBe(1);
+    expect(values()).toEqual([5]);
+  }); // prettier-ignore
+
+  it('is asked again about what fails otherwise', async () => {
+    await spend(5);
+    stripe.away = true;
+    await report().catch(() => undefined);
+    stripe.away = false;
+    expect(await service.db.query('SELECT 1 FROM meter_reports WHERE workspace_id = $1', [member.workspace.id])).toEqual([]);
+    expect(await report()).toBe(1);
+    expect(values()).toEqual([5]);
+  }); // prettier-ignore
 
   it('has its price in a new subscription', async () => {
     await member.client.post('/v1/billing/checkout', { plan: 'paid' });

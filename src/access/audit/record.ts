@@ -14,7 +14,7 @@ export interface Target {
 /** By whom and how a request was sent. */
 export interface Sender {
   workspaceId: string;
-  /** Null for a directory, which is nobody. */
+  /** Null for a directory, and for the payment provider, which are nobody. */
   actorId: string | null;
   /** Null for a sign-in that has none yet. */
   keyId: string | null;

@@ -1,6 +1,7 @@
-// What a directory has told of its people and groups. Locks are taken in the order group, person, account, membership.
+// What a directory has told of its people and groups. Locks are taken in the order directory, group, person, account, membership.
 import { columns } from '../../platform/database/columns.js';
-import { jsonb, sql, text, textOrNull, uuid, uuids } from '../../platform/database/sql.js';
+import { LOCKS } from '../../platform/database/locks.js';
+import { jsonb, raw, sql, text, textOrNull, uuid, uuids } from '../../platform/database/sql.js';
 import { ScimGroup } from './scim-group.entity.js';
 import { ScimUser } from './scim-user.entity.js';
 
@@ -15,6 +16,13 @@ export interface Reference {
 
 export type PersonRow = typeof PERSON.row & { active: boolean; groups: Reference[] };
 export type GroupRow = typeof GROUP.row & { members: Reference[] };
+
+/**
+ * Writes of one directory follow each other. A PATCH changes what it has read: of two at once the second would take back what the first has
+ * done, and roles follow from all groups of a person.
+ */
+export const TAKE_TURN = sql`
+SELECT pg_advisory_xact_lock(${raw(String(LOCKS.directory))}, hashtext(${uuid('workspaceId')}::text))`.rows();
 
 const OF_WORKSPACE = sql`s.workspace_id = ${uuid('workspaceId')}`;
 const SELECT_PERSON = sql`

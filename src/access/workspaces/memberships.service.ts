@@ -9,6 +9,7 @@ import type { Sql } from '../../platform/database/sql.js';
 import { Transactions } from '../../platform/database/transactions.js';
 import type { UnitOfWork } from '../../platform/database/unit-of-work.js';
 import { ApiError, notFound } from '../../platform/http/api-error.js';
+import { Notices } from '../../platform/notices/notices.js';
 import { Membership } from './membership.entity.js';
 import { lockMembers } from './lock-members.js';
 import {
@@ -75,6 +76,7 @@ export class MembershipsService {
   constructor(
     private readonly transactions: Transactions,
     private readonly database: Database,
+    private readonly notices: Notices,
   ) {}
 
   /**
@@ -231,9 +233,10 @@ export class MembershipsService {
     return forOperator(removed, ADVICE);
   }
 
-  /** The caller holds the memberships. Keys go with them. */
+  /** The caller holds the memberships. Keys go with them, and what is followed with one of these ends before the answer. */
   private async end(tx: UnitOfWork, workspaceId: string, userId: string, heirId: string | null): Promise<void> {
     await tx.run(REMOVE({ workspaceId, userId }));
+    tx.afterCommit(() => this.notices.send({ left: { workspaceId, userId } }));
     for (const listener of this.listeners) await listener(tx, workspaceId, userId, heirId);
   }
 }

@@ -35,11 +35,11 @@ export type MemberRow = typeof ANY_MEMBER.row &
   };
 
 // A membership that the directory has made is known by the time when it began.
-const CAME = sql`CASE WHEN u.kind = 'service' THEN NULL WHEN m.before_rule = 'none' THEN 'sign_in'
+const CAME = raw(`CASE WHEN u.kind = 'service' THEN NULL WHEN m.before_rule = 'none' THEN 'sign_in'
   WHEN EXISTS (
     SELECT FROM scim_users s WHERE s.workspace_id = m.workspace_id AND s.user_id = m.user_id AND s.member_since = m.created_at)
   THEN 'directory' ELSE 'added' END AS origin,
-  (SELECT i.issuer FROM sign_in_identities i WHERE i.user_id = m.user_id ORDER BY i.created_at DESC LIMIT 1) AS provider`;
+  (SELECT i.issuer FROM sign_in_identities i WHERE i.user_id = m.user_id ORDER BY i.created_at DESC LIMIT 1) AS provider`);
 
 const EVERY = sql`
 SELECT ${ANY_MEMBER}, ${OF_USER}, ${ACCESS}, ${CAME} FROM memberships m JOIN users u ON u.id = m.user_id

@@ -17,6 +17,7 @@ import { mailCheck } from './mail.check.js';
 import { mcpCheck } from './mcp.check.js';
 import { migrationsCheck } from './migrations.check.js';
 import { modelsCheck } from './models.check.js';
+import { paymentCheck } from './payment.check.js';
 import { queuesCheck } from './queues.check.js';
 import { redisCheck } from './redis.check.js';
 import { sandboxesCheck } from './sandboxes.check.js';
@@ -49,6 +50,7 @@ export const CHECKS: readonly Check[] = [
   modelsCheck,
   mailCheck,
   signInCheck,
+  paymentCheck,
   machinesCheck,
   queuesCheck,
   stuckCheck,

@@ -78,6 +78,7 @@ import { DeviceCodes1798334300094 } from './0094-device-codes.js';
 import { Payments1798334400095 } from './0095-payments.js';
 import { MeterReports1798334500096 } from './0096-meter-reports.js';
 import { Provisioning1798334600097 } from './0097-provisioning.js';
+import { RefusedMeterReports1798334700098 } from './0098-refused-meter-reports.js';
 
 /**
  * In the order of their timestamps, as they run. A new one is added at the end; none is ever changed. A function of the database is taken from its
@@ -162,6 +163,7 @@ export const MIGRATIONS = [
   Payments1798334400095,
   MeterReports1798334500096,
   Provisioning1798334600097,
+  RefusedMeterReports1798334700098,
 ];
 
 /** The histories of a process, in the order in which they run: the service's own, then those of its extensions. */

@@ -8,7 +8,8 @@ export const LOCKS = {
   owners: 7_163_003,
   /** The first half of a lock, the second is the person: sign-ins of one person by a provider follow each other. */
   signIn: 7_163_026,
-  /** An empty database is furnished once. */
+  /** The first half of a lock, the second is the workspace: writes of its directory follow each other. */
+  directory: 7_163_027,
   /** An empty database is furnished once. */
   firstBoot: 7_163_002,
   /** The chore that walks through the storage. */

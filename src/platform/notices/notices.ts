@@ -23,6 +23,8 @@ const topics = {
   tasks: z.array(z.string()),
   /** There may be new events in the log of this workspace: its id. Heard by `EventSubscriptions`, `EventHandlers` and `DeliverySender`. */
   workspace: z.string(),
+  /** A member is none any more: what it follows ends. Heard by `Streams`. */
+  left: z.strictObject({ workspaceId: z.string(), userId: z.string() }),
   /** A secret of this workspace has changed, or is gone: its id. Heard by `RunSecrets`. */
   secrets: z.string(),
   /** Why a model cannot be called; null when it can. Heard by `ModelsModule`. */
@@ -63,9 +65,10 @@ type Listener = (value: never, here: boolean) => void;
 
 /**
  * `HERE`: only this process hears these topics, and `EventSubscriptions` passes them on to processes where somebody is subscribed. `ONE`: one
- * process is enough. All other topics reach every process.
+ * process is enough. `AT_ONCE`: is to be over in this process when a request is answered. All topics but those of `HERE` and `ONE` reach every process.
  */
 const HERE: ReadonlySet<string> = new Set<Topic>(['tasks', 'workspace']);
+const AT_ONCE: ReadonlySet<string> = new Set<Topic>(['left']);
 const ONE: ReadonlySet<string> = new Set<Topic>(['work']);
 
 /**
@@ -110,8 +113,9 @@ export class Notices {
       else if (ONE.has(topic) && this.carrier !== null) this.carrier.add(value as Work);
       else {
         const heard = this.listeners.has(topic);
+        if (AT_ONCE.has(topic)) this.tell(topic, value, true);
         // The answer to the request goes out before the listeners run.
-        if (heard) setImmediate(() => this.tell(topic, value, true));
+        else if (heard) setImmediate(() => this.tell(topic, value, true));
         if (!heard || !ONE.has(topic)) this.passOn({ [topic]: value });
       }
     }

@@ -26,13 +26,14 @@ export type Ending = 'gone' | 'unauthorized';
 /** For whom events are read: with each batch it is looked up anew whether these still stand for anybody. */
 export interface Reader {
   workspaceId: string;
+  userId: string;
   keyId: string;
   /** See `AuthContext.session`. */
   session: Buffer | null;
 }
 
-export function readerOf({ workspaceId, credential, session }: AuthContext): Reader {
-  return { workspaceId, keyId: credential.id, session };
+export function readerOf({ workspaceId, userId, credential, session }: AuthContext): Reader {
+  return { workspaceId, userId, keyId: credential.id, session };
 }
 
 /** The events of a task or of a workspace, for one reader, from a position on. */

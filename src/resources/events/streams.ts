@@ -1,7 +1,8 @@
-import { Injectable, Logger, type OnModuleDestroy } from '@nestjs/common';
+import { Injectable, Logger, type OnModuleDestroy, type OnModuleInit } from '@nestjs/common';
 import { Interval } from '@nestjs/schedule';
 import { EventSubscriptions } from '../../platform/events/event-subscriptions.js';
 import { ApiError } from '../../platform/http/api-error.js';
+import { Notices } from '../../platform/notices/notices.js';
 import { EventReads } from './event-reads.js';
 import type { Reader } from './feed.js';
 import type { Subscription } from './subscription.js';
@@ -22,7 +23,7 @@ const TOGETHER = 500;
  * statements, finds what no news has brought, and whose access has ended.
  */
 @Injectable()
-export class Streams implements OnModuleDestroy {
+export class Streams implements OnModuleInit, OnModuleDestroy {
   private readonly logger = new Logger('Events');
   private readonly all = new Set<Subscription>();
   private looking = false;
@@ -32,7 +33,18 @@ export class Streams implements OnModuleDestroy {
   constructor(
     private readonly subscriptions: EventSubscriptions,
     private readonly reads: EventReads,
+    private readonly notices: Notices,
   ) {}
+
+  onModuleInit(): void {
+    // The membership has ended already, and with it the credential: nobody has to look.
+    this.notices.on('left', ({ workspaceId, userId }) => {
+      for (const subscription of [...this.all]) {
+        const { reader } = subscription.feed;
+        if (reader.workspaceId === workspaceId && reader.userId === userId) subscription.end('unauthorized');
+      }
+    });
+  }
 
   get size(): number {
     return this.all.size;

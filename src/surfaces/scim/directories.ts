@@ -10,6 +10,7 @@ import {
   PEOPLE_BY_EXTERNAL_ID,
   PERSON_BY_NAME,
   type PersonRow,
+  TAKE_TURN,
 } from '../../access/provisioning/scim.sql.js';
 import { Database } from '../../platform/database/database.js';
 import { isUuid } from '../../platform/database/ids.js';
@@ -36,9 +37,12 @@ export class Directories {
     return failingAsGiven(this.exchange(request, this.database.read, null), work);
   }
 
-  /** In one transaction. */
+  /** In one transaction, in the turn of the directory. */
   changing<T>(request: DirectoryRequest, work: Work<T>): Promise<T> {
-    return this.transactions.open((tx) => failingAsGiven(this.exchange(request, tx, tx), work));
+    return this.transactions.open(async (tx) => {
+      await tx.run(TAKE_TURN({ workspaceId: request.workspaceId }));
+      return failingAsGiven(this.exchange(request, tx, tx), work);
+    });
   }
 
   private exchange(request: DirectoryRequest, sql: Sql, tx: UnitOfWork | null): Exchange {

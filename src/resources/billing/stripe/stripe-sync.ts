@@ -3,6 +3,7 @@ import type { Stripe } from 'stripe';
 import { isUuid } from '../../../platform/database/ids.js';
 import { Transactions } from '../../../platform/database/transactions.js';
 import { type Paid, settle } from './balance.js';
+import { recordProvider } from './record-provider.js';
 import { StripeClient } from './stripe-client.js';
 import { WORKSPACE_OF } from './stripe-billing.js';
 import {
@@ -49,7 +50,11 @@ export class StripeSync {
     // Without one that was ever paid the plan is what the operator has set.
     if (state === null) return;
     const set = { ...state, customerId, look: look.look, graceDays };
-    const [changed] = await this.transactions.run(SET_SUBSCRIPTION(set));
+    const changed = await this.transactions.open(async (tx) => {
+      const [row] = await tx.run(SET_SUBSCRIPTION(set));
+      if (row !== undefined) await recordProvider(tx, row.id);
+      return row;
+    });
     if (changed) this.logger.log(`Workspace ${changed.id} has the plan ${changed.plan}: ${state.status}.`);
   }
 

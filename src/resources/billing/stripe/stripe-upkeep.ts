@@ -2,6 +2,7 @@ import { Injectable, Logger } from '@nestjs/common';
 import { Chore } from '../../../platform/chores/chore.js';
 import { LOCKS } from '../../../platform/database/locks.js';
 import { Transactions } from '../../../platform/database/transactions.js';
+import { recordProvider } from './record-provider.js';
 import { StripeClient } from './stripe-client.js';
 import { StripeSync } from './stripe-sync.js';
 import { ANSWERED, DUE, END_LATE } from './stripe.sql.js';
@@ -51,7 +52,11 @@ export class StripeUpkeep {
   @Chore({ every: 60_000, lock: LOCKS.latePayments })
   async endLate(): Promise<number> {
     const { graceDays } = this.stripe.config;
-    return (await this.transactions.run(END_LATE({ graceDays }))).length;
+    return this.transactions.open(async (tx) => {
+      const ended = await tx.run(END_LATE({ graceDays }));
+      for (const { id } of ended) await recordProvider(tx, id);
+      return ended.length;
+    });
   }
 
   /** Whether it says something of this customer, and nothing of all. */
