@@ -1,4 +1,6 @@
 // What a task of an agent program may use, and what is counted of it (reference §14, §30).
+import { jest } from '@jest/globals';
+import { Logger } from '@nestjs/common';
 import { useService } from '../harness/app.js';
 import { makeMember, type Member } from '../harness/client.js';
 import { byScript, type FakeCall, FakeModel } from '../harness/engines/fake-model.js';
@@ -41,7 +43,8 @@ describe('What a task of an agent program uses (reference §30)', () => {
   const run = async (id: string, content: string) => finishedLater(ann.client, (await begin(id, content)).id);
   const call = (command: string): { calls: FakeCall[]; usage: typeof usage } => ({ calls: [shell(command)], usage });
 
-  it('is one place of its engine: a task beyond those waits in the queue', async () => {
+  it('is one place of its engine: a task beyond those waits in the queue, and nobody is warned of it', async () => {
+    const warned = jest.spyOn(Logger.prototype, 'warn');
     let go: () => void = () => undefined;
     const held = new Promise<void>((resolve) => (go = resolve));
     model.script = async () => {
@@ -59,6 +62,8 @@ describe('What a task of an agent program uses (reference §30)', () => {
     expect(model.requests).toHaveLength(1);
     go();
     for (const { id } of [first, second]) expect((await finishedLater(ann.client, id)).status).toBe('completed');
+    expect(JSON.stringify(warned.mock.calls)).not.toContain('goes back to the queue');
+    warned.mockRestore();
   });
 
   it('is that of the fallback where that answers, which is noted and priced as in the loop', async () => {

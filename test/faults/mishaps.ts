@@ -12,11 +12,11 @@ export interface Mishap {
   place: number;
 }
 
-/** A worker is killed every 2 s, one is frozen every 5 s, Redis is emptied every 5 s; `pace` times as slowly. */
-export function mishapsOf(random: () => number, seconds: number, workers: number, pace = 1): Mishap[] {
+/** A worker is killed every 2 s, one is frozen every 5 s, Redis is emptied every 5 s. */
+export function mishapsOf(random: () => number, seconds: number, workers: number): Mishap[] {
   const every = (what: Mishap['what'], first: number, step: number): Mishap[] =>
-    Array.from({ length: Math.ceil((seconds / pace - first) / step) }, (_, n) => {
-      return { what, at: (first + n * step) * 1000 * pace, place: Math.floor(random() * workers) };
+    Array.from({ length: Math.ceil((seconds - first) / step) }, (_, n) => {
+      return { what, at: (first + n * step) * 1000, place: Math.floor(random() * workers) };
     });
   return [...every('kill', 2, 2), ...every('freeze', 1, 5), ...every('flush', 4.5, 5)].sort((a, b) => a.at - b.at);
 }
@@ -33,30 +33,33 @@ interface Surroundings {
   freezeMs: number;
   /** Aborted when the load is over. */
   signal: AbortSignal;
-  /** How many workers of those that are up are left alone: on a machine where a boot takes long, nothing would ever be done otherwise. */
-  spared?: number;
+  /** Milliseconds since the start; default: as the clock says. */
+  passed?: () => Promise<number>;
 }
 
 /**
- * Lets the mishaps happen, each at its time, until the list or the load is over; then everything runs again. Counts in `happened`.
+ * Lets the mishaps happen, each at its time, until the list or the load is over; then everything runs again. One worker
+ * of those that are up is always spared: on a machine where a boot takes long, nothing would ever be done otherwise. Counts in
+ * `happened`.
  */
 export async function happen(
   list: Mishap[],
   world: World,
-  { redis, freezeMs, signal, spared = 1 }: Surroundings,
+  { redis, freezeMs, signal, passed }: Surroundings,
   happened: Happened,
 ): Promise<void> {
   const frozen = new Map<ServiceProcess, Promise<void>>();
   const victim = async (place: number): Promise<number | null> => {
     for (; !signal.aborted; await wait(50)) {
       const up = world.workers.flatMap((worker, at) => (world.isUp(worker) && !frozen.has(worker) ? [at] : []));
-      if (up.length > spared) return up.find((at) => at >= place) ?? up[0] ?? null;
+      if (up.length > 1) return up.find((at) => at >= place) ?? up[0] ?? null;
     }
     return null;
   };
   const began = Date.now();
   for (const { at, what, place } of list) {
-    await wait(began + at - Date.now(), undefined, { signal }).catch(() => undefined);
+    if (passed === undefined) await wait(began + at - Date.now(), undefined, { signal }).catch(() => undefined);
+    while (passed !== undefined && !signal.aborted && (await passed()) < at) await wait(200);
     if (what === 'flush' && redis !== null && !signal.aborted) {
       await redis.command('FLUSHALL');
       happened.flushes++;

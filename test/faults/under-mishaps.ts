@@ -19,10 +19,8 @@ interface Ordeal {
   freezeMs: number;
   /** Of the orders, in turn; default: as the load is mixed. */
   kinds?: readonly Kind[];
-  /** How much more slowly mishaps come. */
-  pace?: number;
-  /** As of {@link happen}; default: 1. */
-  spared?: number;
+  /** Milliseconds that pass with each task that is over, and not with time: a busy machine has no more mishaps in its work than a fast one. */
+  taskMs?: number;
 }
 
 interface Borne {
@@ -39,14 +37,20 @@ interface Borne {
 export async function underMishaps(
   db: TestDatabase,
   world: World,
-  { name, count, least, random, redis, freezeMs, kinds = [], pace, spared = 1 }: Ordeal,
+  { name, count, least, random, redis, freezeMs, kinds = [], taskMs }: Ordeal,
 ): Promise<Borne> {
   const over = new AbortController();
   const happened: Happened = { kills: 0, freezes: 0, flushes: 0 };
   const enough = () => (Object.keys(least) as (keyof Happened)[]).every((kind) => happened[kind] >= least[kind]);
   const began = Date.now();
-  const list = mishapsOf(random, 3600, world.workers.length, pace);
-  const mishaps = happen(list, world, { redis, freezeMs, signal: over.signal, spared }, happened);
+  const list = mishapsOf(random, 3600, world.workers.length);
+  const passed = async () => {
+    const sql = 'SELECT count(*)::int AS n FROM tasks WHERE finished_at IS NOT NULL';
+    const [over] = await db.query<{ n: number }>(sql).catch(() => []);
+    return (over?.n ?? 0) * (taskMs ?? 0);
+  };
+  const surroundings = { redis, freezeMs, signal: over.signal, ...(taskMs === undefined ? {} : { passed }) };
+  const mishaps = happen(list, world, surroundings, happened);
   const load: Order[] = [];
   const accepted: Accepted[] = [];
   do {

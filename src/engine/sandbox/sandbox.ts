@@ -256,6 +256,13 @@ export class SandboxError extends Error {
 /** The sandbox works, and cannot open another session at the moment. */
 export class SandboxBusyError extends SandboxError {
   override readonly name = 'SandboxBusyError';
+  /** @param usual there are as many as the operator wants: nobody is warned. */
+  constructor(
+    message: string,
+    readonly usual = false,
+  ) {
+    super(message);
+  }
 }
 
 /** A file of the workdir cannot be read or written as asked. The message is for the model. */

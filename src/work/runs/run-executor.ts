@@ -213,7 +213,8 @@ export class RunExecutor implements OnModuleInit, OnApplicationBootstrap, Before
       if (error instanceof FencedError) return await this.fenced(run, error);
       if (error instanceof SandboxBusyError) {
         this.busyUntil = performance.now() + BUSY_MS;
-        this.logger.warn({ ...idsOf(run), msg: `Run ${run.runId} goes back to the queue: ${error.message}` });
+        const level = error.usual ? 'debug' : 'warn';
+        this.logger[level]({ ...idsOf(run), msg: `Run ${run.runId} goes back to the queue: ${error.message}` });
         return await this.claims.handBack(run);
       }
       if (error instanceof HandedBackError) return await this.handBack(run);

@@ -87,7 +87,7 @@ export class AcpEngine extends AgentEngine {
     if (engine === null || this.deps.models.find(input.model.id) === undefined) return modelGone(input.model.id);
     const { name, concurrency } = engine;
     const count = this.running.get(name) ?? 0;
-    if (count >= concurrency) throw new SandboxBusyError(`The engine '${name}' drives ${count} runs already.`);
+    if (count >= concurrency) throw new SandboxBusyError(`The engine '${name}' drives ${count} runs already.`, true);
     this.running.set(name, count + 1);
     try {
       return yield* this.drive(input, engine);

@@ -45,8 +45,8 @@ interface Handing extends Carrying {
 }
 
 /**
- * A call that hands work to tasks. Resolves with how the run ends, when the call waits for them or the turn cannot go on; null: its result is on record. It never reaches the
- * program, which would wait for as long.
+ * A call that hands work to tasks. Resolves with how the run ends, when the call waits for them or the turn cannot go on; null: its result is on
+ * record. It never reaches the program, which would wait for as long.
  */
 export async function handedOut(
   message: ConversationMessage,
