@@ -208,5 +208,22 @@ const told = ({ messages }: FakeRequest) =>
       },
       MINUTES,
     );
+
+    it.each(names)(
+      'are tried again while their provider fails, and end with it, without tries of their own: %s',
+      async (id) => {
+        const words = script({ status: 503 }, { calls: [shell(id, 'echo hello')] }, { status: 503 }, { text: 'Done.' });
+        const task = await begin(id, words);
+        expect(await ended(task.id)).toMatchObject({ status: 'completed', result: { text: 'Done.' } });
+        const tries = () => model.requests.filter(({ tools }) => tools.length > 0).length;
+        expect(tries()).toBe(4);
+        model.requests.length = 0;
+        model.script = ({ tools }) => (tools.length > 0 ? { status: 400 } : { text: 'Aside.' });
+        const failing = await begin(id, 'Begin.');
+        expect(await ended(failing.id)).toMatchObject({ status: 'failed', statusReason: { code: 'model_error' } });
+        expect(tries()).toBe(1);
+      },
+      MINUTES,
+    );
   });
 });

@@ -200,6 +200,8 @@ export type AgentEvent =
       messageId: string;
       parts: StoredPart[];
       calls: StartedCall[];
+      /** Its call that is about to run with it, as of `begin`; absent: none is. */
+      begun?: string | null;
       usage: ModelUsage;
       surroundings?: ToldSurroundings | null;
       /** The model that answered, by whose prices the step is metered; absent: that of the run. */

@@ -10,11 +10,12 @@ import { inMs, reasonOf } from './words.js';
 const ADVICE = 'docs/operating.md says how engines are laid out and configured. Tasks of its models fail.';
 const UNKNOWN =
   'Name those that only read in "reads" of the engine, and in "hide" what no task should have; the others are asked about where a task asks.';
+const LATE = 'Set its "startSeconds" higher, or give the machine more room: tasks of its models fail.';
 const MIB = 1024 ** 2;
 
 export const enginesCheck: Check = {
   name: 'engines',
-  limitMs: 300_000,
+  limitMs: 900_000,
   async run(at, signal) {
     if (!at.env.runsWork) return [];
     const found: Finding[] = [];
@@ -30,6 +31,8 @@ async function examined(engine: EngineConfig, at: Examination, signal: AbortSign
     const { version, startMs, memoryBytes, tools } = await tryEngine(at.env, engine, at.dataDir?.path ?? null, signal);
     const memory = memoryBytes === null ? '' : `, ${Math.round(memoryBytes / MIB)} MiB`;
     const told = `Version ${version}, ready after ${inMs(startMs)}${memory}, ${tools.length} tools.`;
+    const { startSeconds } = engine;
+    if (startMs > startSeconds * 1000) return warn(name, `${told} In a task it has ${startSeconds} s for that.`, LATE);
     const unknown = tools.filter((tool) => !engine.reads.includes(tool));
     if (unknown.length === 0) return ok(name, told);
     return warn(name, `${told} Neither in hide nor in reads: ${unknown.join(', ')}.`, UNKNOWN);

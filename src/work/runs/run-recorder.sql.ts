@@ -121,8 +121,9 @@ message AS (
   FROM task, run
   RETURNING id),
 calls AS (
-  INSERT INTO tool_invocations (message_id, idx, tool_call_id, name, input, input_text, state)
-  SELECT message.id, c.idx, c."toolCallId", c.name, c.input::jsonb, c.input, 'running'
+  INSERT INTO tool_invocations (message_id, idx, tool_call_id, name, input, input_text, state, stage)
+  SELECT message.id, c.idx, c."toolCallId", c.name, c.input::jsonb, c.input, 'running',
+    CASE WHEN c."toolCallId" = ${textOrNull('begun')} THEN 'begun' END
   FROM message, jsonb_to_recordset(${CALLS}) AS c(idx int, "toolCallId" text, name text, input text)),
 ${more},
 ${ctes}

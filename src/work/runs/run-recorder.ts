@@ -210,13 +210,14 @@ export class RunRecorder {
   }
 
   private async step(held: ActiveRun, event: Event<'step'>): Promise<Written> {
-    const { messageId, parts, calls, usage, surroundings, model } = event;
+    const { messageId, parts, calls, begun = null, usage, surroundings, model } = event;
     const about = {
       run: held.run,
       messageId,
       status: calls.length === 0 ? 'complete' : 'in_progress',
       parts,
       calls: calls.map((call, idx) => ({ ...call, idx, input: JSON.stringify(call.input) })),
+      begun,
       changes: mayChange(calls),
       ...this.metered(held, usage, model),
       beganWith: surroundings?.messageId ?? null,

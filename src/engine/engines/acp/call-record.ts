@@ -3,14 +3,17 @@ import type { PublishedFile, ToolContext } from '../../agent/agent-tool.js';
 import { markFolders } from '../../agent/folder-mark.js';
 import type { LazySandbox } from '../../agent/lazy-sandbox.js';
 import type { ToolRegistry } from '../../agent/tool-registry.js';
-import type { Failure } from '../../agent/turn-outcomes.js';
+import { type Failure, INTERRUPTED } from '../../agent/turn-outcomes.js';
 import type { ConversationMessage, StoredPart, ToolInvocation, ToolResult } from '../../models/conversation.js';
 import { ownTool } from '../../models/own-tool.js';
 import type { Asked } from './own-tools.js';
 import type { CallUpdate } from './call-update.js';
+import type { HeldStep } from './held-step.js';
 
 /** Nothing came of the call: the program has gone on without it. */
 const UNTOLD = 'The engine told no result of this call.';
+/** Not given to the program, because the turn is over. */
+const NOT_STARTED = 'Not started, because the turn has ended.';
 
 /** A call that has reached the program. */
 export interface Given {
@@ -110,6 +113,15 @@ export class CallRecord {
   /** Records errors of all that are open. */
   async closeAll(error = UNTOLD): Promise<void> {
     for (const id of [...this.given.keys()]) void this.end(id, { result: { status: 'error', error } });
+    await this.settled();
+  }
+
+  /** Records errors of all that is open in a turn that is over. @param held steps that do not reach the program any more. */
+  async closeTurn(held: readonly HeldStep[]): Promise<void> {
+    await this.closeAll(INTERRUPTED);
+    for (const { message, left } of held) {
+      for (const call of left) await this.record(message, call, { result: { status: 'error', error: NOT_STARTED } });
+    }
     await this.settled();
   }
 

@@ -10,7 +10,7 @@ import { LiveAnswer } from '../../agent/live-answer.js';
 import { circling } from '../../agent/repetition.js';
 import { addSurroundings } from '../../agent/surroundings.js';
 import { parseArguments } from '../../agent/tool-registry.js';
-import { INTERRUPTED, noProgress, withFailure } from '../../agent/turn-outcomes.js';
+import { noProgress, withFailure } from '../../agent/turn-outcomes.js';
 import { waitsAfter } from '../../agent/when-blocked.js';
 import type { ConversationMessage, StoredPart, ToolInvocation } from '../../models/conversation.js';
 import { ContextOverflowError } from '../../models/model-provider.js';
@@ -35,9 +35,6 @@ const LEASES_MS = 250;
 
 type Steps = AsyncGenerator<AgentEvent, AgentOutcome, AgentFeedback>;
 
-/** Not given to the program, because the turn is over. */
-const NOT_STARTED = 'Not started, because the turn has ended.';
-
 /** One run of a program: its prompts, and what comes of them at the door, until there is an outcome. */
 export class EngineTurn {
   private readonly pump = new EventPump();
@@ -47,6 +44,8 @@ export class EngineTurn {
   private readonly prompts: Prompts;
   /** Steps on record that have not reached the program, as a whole or in part. */
   private held: HeldStep[] = [];
+  /** How many are on their way to the record, and then to the program. */
+  private passing = 0;
   /** One is given after another. */
   private giving: Promise<unknown> = Promise.resolve();
   private surroundings: ToldSurroundings | null = null;
@@ -114,7 +113,8 @@ export class EngineTurn {
     this.over = true;
     try {
       await this.prompts.close();
-      await this.closeCalls(outcome);
+      const waits = ['question', 'approval', 'tasks'].includes(outcome.type) || waitsAfter(this.input, outcome);
+      await this.record.closeTurn(waits ? [] : this.held);
       await this.tellRest();
       this.pump.finish(outcome);
     } catch (error) {
@@ -184,12 +184,23 @@ export class EngineTurn {
     const { surroundings } = this;
     this.surroundings = null;
     const started = invocations.map(({ toolCallId, name, input }) => ({ toolCallId, name, input }));
-    await this.emit({ type: 'step', messageId: message.id, parts, calls: started, usage: all, surroundings, model });
-    if (failure !== null) return this.finish({ type: 'failed', ...failure });
     const held = HeldStep.of(message, asked);
-    this.held.push(held);
-    await this.letThrough(held, request, reply);
+    const goes = failure === null && !reply.closed.aborted && !this.input.stopping.aborted;
+    if (goes) held.begins(this.holds);
+    const about = { parts, calls: started, begun: held.begun, usage: all, surroundings, model };
+    this.passing++;
+    try {
+      await this.emit({ type: 'step', messageId: message.id, ...about });
+      if (failure !== null) return await this.finish({ type: 'failed', ...failure });
+      this.held.push(held);
+      await this.letThrough(held, request, reply);
+    } finally {
+      this.passing--;
+      this.stopWhenIdle();
+    }
   }
+
+  private readonly holds = (call: ToolInvocation) => this.deps.gate.holds(this.conversation, call);
 
   /** Gives the program what it may have of a step. False: there is nothing to give. */
   private letThrough(step: HeldStep, request: WireRequest, reply: Reply): Promise<boolean> {
@@ -200,8 +211,7 @@ export class EngineTurn {
 
   private async give(step: HeldStep, request: WireRequest, reply: Reply): Promise<boolean> {
     const { message } = step;
-    const { gate } = this.deps;
-    const next = step.next((call) => gate.holds(this.conversation, call));
+    const next = step.next(this.holds);
     for (const { call, error } of next.refused) {
       await this.record.record(message, call, { result: { status: 'error', error } });
       this.prompts.note(withoutWords(call));
@@ -214,7 +224,8 @@ export class EngineTurn {
     // The next request is answered with it.
     if (reply.closed.aborted) return true;
     const [last] = next.give.calls.slice(-1);
-    if (last !== undefined) await this.emit({ type: 'begin', messageId: message.id, toolCallId: last.toolCallId });
+    if (last !== undefined && step.begun === null)
+      await this.emit({ type: 'begin', messageId: message.id, toolCallId: last.toolCallId });
     for (const call of next.give.calls) this.record.give(step.idOf(call), message, call);
     step.given(next.give.calls);
     if (step.isOver) this.forget(step);
@@ -248,7 +259,7 @@ export class EngineTurn {
   }
 
   private stopWhenIdle(): void {
-    if (!this.input.stopping.aborted || this.record.open > 0) return;
+    if (!this.input.stopping.aborted || this.record.open + this.passing > 0) return;
     void this.tellRest()
       .catch(() => undefined)
       .then(() => this.pump.fail(this.input.stopping.reason));
@@ -257,16 +268,6 @@ export class EngineTurn {
   private async tellRest(): Promise<void> {
     const usage = this.model.rest();
     if (usage !== null) await this.emit({ type: 'spent', usage });
-  }
-
-  private async closeCalls(outcome: AgentOutcome): Promise<void> {
-    await this.record.closeAll(INTERRUPTED);
-    const waits = ['question', 'approval', 'tasks'].includes(outcome.type) || waitsAfter(this.input, outcome);
-    for (const { message, left } of waits ? [] : this.held) {
-      for (const call of left)
-        await this.record.record(message, call, { result: { status: 'error', error: NOT_STARTED } });
-    }
-    await this.record.settled();
   }
 
   /** A worker that stood still finds its sandboxes ended and its leases lost, in whatever order: then the program goes on in another run. */

@@ -23,6 +23,8 @@ export interface Next {
 /** A step on record, on its way to the program: as a whole, or one call after another. */
 export class HeldStep {
   private said = false;
+  /** The call with which it is on record as begun, as a whole; null: it is not. */
+  begun: string | null = null;
   private lastGiven: string | null = null;
   private readonly waiting: ToolInvocation[];
 
@@ -49,6 +51,14 @@ export class HeldStep {
 
   get isOver(): boolean {
     return this.said && this.waiting.length === 0;
+  }
+
+  /**
+   * To be called before it is recorded, when it may go to the program as soon as it is on record: that it does is then recorded with it, which spares a
+   * write. @param holds as of {@link next}.
+   */
+  begins(holds: (call: ToolInvocation) => Held | null): void {
+    if (this.waiting.every((call) => holds(call) === null)) this.begun = this.waiting.at(-1)?.toolCallId ?? null;
   }
 
   /**
