@@ -180,11 +180,12 @@ export class EngineTurn {
     const message: ConversationMessage = { id: live.messageId, role: 'assistant', parts, invocations };
     this.conversation.push(message);
     if (!this.prompts.sides.has(message.id)) this.steps++;
-    const all = this.model.withBeside(usage);
+    const all = this.model.withBeside(usage, model);
     const { surroundings } = this;
     this.surroundings = null;
     const started = invocations.map(({ toolCallId, name, input }) => ({ toolCallId, name, input }));
     await this.emit({ type: 'step', messageId: message.id, parts, calls: started, usage: all, surroundings, model });
+    await this.tellRest();
     if (failure !== null) return this.finish({ type: 'failed', ...failure });
     const held = HeldStep.of(message, asked);
     this.held.push(held);
@@ -255,8 +256,7 @@ export class EngineTurn {
   }
 
   private async tellRest(): Promise<void> {
-    const usage = this.model.rest();
-    if (usage !== null) await this.emit({ type: 'spent', usage });
+    for (const spent of this.model.rest()) await this.emit({ type: 'spent', ...spent });
   }
 
   private async closeCalls(outcome: AgentOutcome): Promise<void> {
