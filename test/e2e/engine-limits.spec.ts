@@ -19,12 +19,17 @@ describe('What a task of an agent program uses (reference §30)', () => {
       program: engineOf(),
       lonely: engineOf({}, { concurrency: 1 }),
       titles: engineOf({ SIDE_CALL: 'last' }),
+      titled: engineOf({ SIDE_CALL: '1' }),
       threads: engineOf({ SIDE_THREAD: '1' }),
     };
     const common = { engine: 'program', provider: 'openai-compatible' as const, baseUrl: model.url };
     const models = [
       { ...common, id: 'main', model: 'real-main', fallback: 'spare', prices: { input: 0, output: 1 } },
       { ...common, id: 'spare', model: 'real-spare', prices: { input: 0, output: 100 } },
+      ...['titles', 'titled'].flatMap((engine) => [
+        { ...common, engine, id: `${engine}-main`, model: 'real-main', fallback: `${engine}-spare`, prices: { input: 0, output: 1 } },
+        { ...common, engine, id: `${engine}-spare`, model: 'real-spare', prices: { input: 0, output: 100 } },
+      ]), // prettier-ignore
     ];
     const plans = {
       free: { storageBytes: 1024 ** 2 },
@@ -108,6 +113,18 @@ describe('What a task of an agent program uses (reference §30)', () => {
       usage: object[];
     }>('/v1/billing/usage?groupBy=model');
     expect(body.usage).toMatchObject([{ key: 'titles', inputTokens: 200 }]);
+  });
+
+  it.each([
+    ['behind a step', 'titles-main', (tools: number) => tools === 0],
+    ['before a step', 'titled-main', (tools: number) => tools > 0],
+  ])('has the tokens of a call without tools %s by the prices of the model that answered it', async (_, id, falls) => {
+    model.script = ({ body, tools }) =>
+      body['model'] === 'real-main' && falls(tools.length) ? { status: 401 } : { text: 'Done.', usage };
+    const task = await run(id, 'Do it.');
+    expect(task).toMatchObject({ status: 'completed', result: { text: 'Done.' } });
+    // 10 tokens out at 1 USD for a million, and 10 at 100 USD.
+    expect(task.usage).toMatchObject({ steps: 1, inputTokens: 200, cost: { amount: '0.00101' } });
   });
 
   it('has the steps of its other threads, whose words are on record and are not the answer of the turn', async () => {

@@ -4,7 +4,7 @@ import { readdir } from 'node:fs/promises';
 import pg from 'pg';
 import type { Check, Finding } from '../../src/operator/doctor/check.js';
 import { examine } from '../../src/operator/doctor/doctor.js';
-import { configFileSchema, type ConfigFile } from '../../src/platform/config/config-file.js';
+import { configFileSchema } from '../../src/platform/config/config-file.js';
 import { Env, readEnv } from '../../src/platform/config/env.js';
 import type { Extension } from '../../src/platform/plugins/extension.js';
 import { ExtensionSet } from '../../src/platform/plugins/extension-set.js';
@@ -18,7 +18,8 @@ export const CANARIES = {
 
 interface Examined {
   env: Record<string, string>;
-  config?: ConfigFile;
+  /** As it stands in `CONFIG_FILE`. */
+  config?: object;
   extensions?: readonly Extension[];
   models?: boolean;
 }

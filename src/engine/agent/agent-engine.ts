@@ -224,7 +224,8 @@ export type AgentEvent =
       /** As of a `step`. */
       model?: string;
     }
-  | { type: 'spent'; usage: ModelUsage }
+  /** `model` as of a `step`. */
+  | { type: 'spent'; usage: ModelUsage; model?: string }
   | { type: 'engine_session'; session: EngineSession }
   | { type: 'cloned'; commit: string }
   | { type: 'changes'; counted: ChangeCounts | null; patch: PublishedFile | null }

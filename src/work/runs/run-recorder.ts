@@ -175,7 +175,7 @@ export class RunRecorder {
       case 'spent':
         return this.writes.fenced(
           held,
-          BESIDE({ run: held.run, messageId: newId(), ...this.metered(held, event.usage) }),
+          BESIDE({ run: held.run, messageId: newId(), ...this.metered(held, event.usage, event.model) }),
         );
       case 'command_started':
       case 'command_said':

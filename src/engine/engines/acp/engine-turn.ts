@@ -180,7 +180,7 @@ export class EngineTurn {
     const message: ConversationMessage = { id: live.messageId, role: 'assistant', parts, invocations };
     this.conversation.push(message);
     if (!this.prompts.sides.has(message.id)) this.steps++;
-    const all = this.model.withBeside(usage);
+    const all = this.model.withBeside(usage, model);
     const { surroundings } = this;
     this.surroundings = null;
     const started = invocations.map(({ toolCallId, name, input }) => ({ toolCallId, name, input }));
@@ -191,6 +191,7 @@ export class EngineTurn {
     this.passing++;
     try {
       await this.emit({ type: 'step', messageId: message.id, ...about });
+      await this.tellRest();
       if (failure !== null) return await this.finish({ type: 'failed', ...failure });
       this.held.push(held);
       await this.letThrough(held, request, reply);
@@ -266,8 +267,7 @@ export class EngineTurn {
   }
 
   private async tellRest(): Promise<void> {
-    const usage = this.model.rest();
-    if (usage !== null) await this.emit({ type: 'spent', usage });
+    for (const spent of this.model.rest()) await this.emit({ type: 'spent', ...spent });
   }
 
   /** A worker that stood still finds its sandboxes ended and its leases lost, in whatever order: then the program goes on in another run. */

@@ -17,8 +17,8 @@ export class TurnModel {
   private readonly uniqueId: (id: string) => string;
   /** Ends calls when the worker stops: the worker that takes over calls the model again. */
   private readonly signal: AbortSignal;
-  /** Of calls without tools, until the next step. */
-  private beside: ModelUsage = { ...NO_USAGE };
+  /** Of calls without tools, until the next step, by the model that answered. */
+  private readonly beside = new Map<string, ModelUsage>();
   private storageExhausted: string | null;
   private usageExhausted: string | null;
 
@@ -59,7 +59,7 @@ export class TurnModel {
       if (live !== null) this.deps.limits.count(usage, by);
       else {
         this.deps.limits.spend(usage, by);
-        this.beside = sum(this.beside, usage);
+        this.beside.set(by, sum(usage, this.beside.get(by)));
       }
       return asked;
     } finally {
@@ -67,21 +67,22 @@ export class TurnModel {
     }
   }
 
-  /** What no step has shown yet; null: there is none. */
-  rest(): ModelUsage | null {
-    const rest = this.withBeside(NO_USAGE);
-    return rest.inputTokens + rest.outputTokens === 0 ? null : rest;
+  /** What no step has shown yet. */
+  rest(): { usage: ModelUsage; model: string }[] {
+    const rest = [...this.beside].map(([model, usage]) => ({ usage, model }));
+    this.beside.clear();
+    return rest.filter(({ usage }) => usage.inputTokens + usage.outputTokens > 0);
   }
 
-  /** What a step is shown with. */
-  withBeside(usage: ModelUsage): ModelUsage {
-    const all = sum(usage, this.beside);
-    this.beside = { ...NO_USAGE };
+  /** What a step of this model is shown with. */
+  withBeside(usage: ModelUsage, model: string): ModelUsage {
+    const all = sum(usage, this.beside.get(model));
+    this.beside.delete(model);
     return all;
   }
 }
 
-function sum(one: ModelUsage, other: ModelUsage): ModelUsage {
+function sum(one: ModelUsage, other: ModelUsage = NO_USAGE): ModelUsage {
   return {
     inputTokens: one.inputTokens + other.inputTokens,
     outputTokens: one.outputTokens + other.outputTokens,
