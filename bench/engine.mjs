@@ -1,5 +1,5 @@
 // What the door of an engine adds to each step of its program: the program alone beside a model that answers at once, and the same program as the
-// engine of tasks. Measured by the model: from the end of its answer to the next request.
+// engine of tasks. Measured by the model: from the end of its answer to the next request. Beside them what two bare commits take in the same minutes.
 import { once } from 'node:events';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
@@ -138,13 +138,25 @@ async function beside(world, service, { program, model, rounds }) {
       MiB: last.MiB,
     };
   };
+  // What a step writes to the record, at the least: itself, and the result of its call.
+  const twoCommits = async () => {
+    const each = [];
+    for (let n = 0; n < TURNS; n++) {
+      const began = performance.now();
+      for (const note of ['step', 'result']) await world.db.query('INSERT INTO floor.notes VALUES ($1)', [note]);
+      each.push(performance.now() - began);
+    }
+    return { 'ms/step': median(each), 'p90 ms': percentile(each, 0.9) };
+  };
   const atDoor = () => measured(service, () => perform('Begin.'), 'startedMiB');
+  await world.db.query('CREATE TABLE IF NOT EXISTS floor.notes (text text)');
   for (const warm of [alone, atDoor]) await warm();
-  const figures = await inRounds({ alone, 'at the door': atDoor }, rounds);
+  const figures = await inRounds({ alone, 'two bare commits': twoCommits, 'at the door': atDoor }, rounds);
   const [floor, door] = [figures.alone, figures['at the door']];
   const over = { 'ms over alone': door['ms/step'] - floor['ms/step'], 'of alone': door['ms/step'] / floor['ms/step'] };
   return [
     { subject: `${name}, alone`, ...floor },
+    { subject: 'two bare commits', ...figures['two bare commits'] },
     { subject: `${name}, at the door`, ...door, ...over },
   ];
 }

@@ -1,4 +1,6 @@
 // A task that an agent program drives (reference §30).
+import { jest } from '@jest/globals';
+import { FencedWrites } from '../../src/work/runs/fenced-writes.js';
 import { useService } from '../harness/app.js';
 import { makeMember, type Member } from '../harness/client.js';
 import { FakeModel } from '../harness/engines/fake-model.js';
@@ -65,6 +67,25 @@ describe('A task driven by an agent program (reference §30)', () => {
     ]);
     expect(model.requests.map(({ wire: spoken }) => spoken)).toEqual([wire, wire, wire]);
     expect(model.requests[0]?.body['model']).toBe(`real-${id}`);
+  });
+
+  it('costs two writes a step: the step, which says that its call goes to the program, and the result', async () => {
+    const writes = service.app.get(FencedWrites, { strict: false });
+    const counted = async (...commands: string[]) => {
+      const tried = jest.spyOn(writes, 'tried');
+      const { id } = await run('chat', script(...commands.map((one) => ({ calls: [shell(one)] })), { text: 'Done.' }));
+      const count = tried.mock.calls.length;
+      tried.mockRestore();
+      return { id, count };
+    };
+    const few = await counted('echo a');
+    const many = await counted('echo a', 'pwd', 'ls', 'echo b');
+    expect(many.count - few.count).toBe(2 * 3);
+    const calls = await service.db.query(
+      'SELECT v.stage, v.state FROM tool_invocations v JOIN messages m ON m.id = v.message_id WHERE m.task_id = $1',
+      [few.id],
+    );
+    expect(calls).toEqual([{ stage: 'begun', state: 'success' }]);
   });
 
   it('is given results by what the program tells its model, where it tells nothing beside, and calls for titles leave no message', async () => {

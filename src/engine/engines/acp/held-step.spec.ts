@@ -20,6 +20,18 @@ describe('A step on its way to a program (reference §30)', () => {
     expect(step.next(() => null).give).toBeNull();
   });
 
+  it('is on record as begun with its last call, where nothing stands before any', () => {
+    const begunOf = (holds: (one: ToolInvocation) => Held | null, ...calls: ToolInvocation[]) => {
+      const step = HeldStep.ofRecord(message(...calls));
+      step.begins(holds);
+      return step.begun;
+    };
+    const [a, b] = [call('a'), call('b')];
+    expect(begunOf(() => null, a, b)).toBe('b');
+    expect(begunOf((one) => (one === a ? approval : null), a, b)).toBeNull();
+    expect(begunOf(() => null)).toBeNull();
+  });
+
   it('goes one call after another when one of them is to be asked about, with its words once', () => {
     const [a, b] = [call('a'), call('b')];
     const step = HeldStep.ofRecord(message(a, b));
