@@ -248,6 +248,16 @@ describe('Device sign-in (reference §31)', () => {
     }
   });
 
+  it("'mw login' says in one line that nothing answers at the address", async () => {
+    const words = ['packages/cli/bin.js', 'login', '--device', '--url', 'http://127.0.0.1:9'];
+    const child = spawn(process.execPath, words, { env: { PATH: process.env['PATH'] } });
+    let said = '';
+    child.stderr.on('data', (chunk) => (said += String(chunk)));
+    const code = await new Promise((resolve) => child.once('close', resolve));
+    expect([code === 0, said.trim().split('\n').length]).toEqual([false, 1]);
+    expect(said).toContain('http://127.0.0.1:9 does not answer');
+  });
+
   it('is not there without signIn', async () => {
     const without = await bootApp();
     try {

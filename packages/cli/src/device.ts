@@ -1,5 +1,6 @@
 // How a person lets this command in from the console, without a key that is copied (reference §31).
 import { setTimeout as delay } from 'node:timers/promises';
+import { ConnectionError } from '@millwright/sdk';
 import { UsageError } from './line.js';
 
 interface Begun {
@@ -26,7 +27,11 @@ const post = (url: string, path: string, body: object) =>
  * @returns null where the service has no sign-in. Rejects when the person says no or does not come.
  */
 export async function keyByDevice(url: string): Promise<string | null> {
-  const answer = await post(url, 'console/device', {});
+  const answer = await post(url, 'console/device', {}).catch((cause: unknown) => {
+    throw new ConnectionError(`${url} does not answer. Is it the address of the service? --url names another one.`, {
+      cause,
+    });
+  });
   if (answer.status === 404 || answer.status === 405) return null;
   const begun = (await answer.json().catch(() => ({}))) as Begun & Answer;
   if (!answer.ok) throw new UsageError(begun.error?.message ?? `${url} answers ${answer.status}.`);
