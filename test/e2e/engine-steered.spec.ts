@@ -87,7 +87,7 @@ describe('A program in the middle of its work (reference §30)', () => {
     const [, ...told] = saidTo(request);
     expect(told).toEqual([
       expect.stringMatching(
-        new RegExp(`^You wanted to call shell with .*sleep ${mark}.*\\nThis was interrupted; .*\\n\\nStop that\\.$`),
+        new RegExp(`^You wanted to call shell with .*sleep ${mark}.*\\nInterrupted by a message .*\\n\\nStop that\\.$`),
       ),
     ]);
   });

@@ -2,7 +2,6 @@
 import { BYTES_PER_TOKEN } from '../../agent/context/context-size.js';
 import { recordText } from '../../agent/context/summary.js';
 import type { OutputSchema } from '../../agent/output/output-schema.js';
-import { INTERRUPTED } from '../../agent/turn-outcomes.js';
 import { DELEGATE } from '../../agent/tools/delegate.js';
 import { truncateMiddle } from '../../agent/tools/tool-text.js';
 import { userText } from '../../models/ai-sdk/ai-sdk-prompt.js';
@@ -44,8 +43,9 @@ export function nextWords(conversation: readonly ConversationMessage[], replays:
   return (replays ? [...interrupted, 'Go on.'] : [GO_ON, ...interrupted]).join('\n\n');
 }
 
+/** Whoever has ended the call: the service says it in other words for a message, a cancel and a lost worker. */
 function isInterrupted({ result }: ToolInvocation): boolean {
-  return result?.status === 'error' && result.error === INTERRUPTED;
+  return result?.status === 'error' && /^[^;\n]+; it may have run partly\./.test(result.error);
 }
 
 /** What people have said about a call that had not reached the program. */
