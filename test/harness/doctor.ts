@@ -2,9 +2,10 @@
 import { createHash } from 'node:crypto';
 import { readdir } from 'node:fs/promises';
 import pg from 'pg';
+import type { z } from 'zod';
 import type { Check, Finding } from '../../src/operator/doctor/check.js';
 import { examine } from '../../src/operator/doctor/doctor.js';
-import { configFileSchema, type ConfigFile } from '../../src/platform/config/config-file.js';
+import { configFileSchema } from '../../src/platform/config/config-file.js';
 import { Env, readEnv } from '../../src/platform/config/env.js';
 import type { Extension } from '../../src/platform/plugins/extension.js';
 import { ExtensionSet } from '../../src/platform/plugins/extension-set.js';
@@ -18,7 +19,7 @@ export const CANARIES = {
 
 interface Examined {
   env: Record<string, string>;
-  config?: ConfigFile;
+  config?: z.input<ReturnType<typeof configFileSchema>>;
   extensions?: readonly Extension[];
   models?: boolean;
 }
