@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto';
 import { readdir } from 'node:fs/promises';
 import pg from 'pg';
+import type { z } from 'zod';
 import type { Check, Finding } from '../../src/operator/doctor/check.js';
 import { examine } from '../../src/operator/doctor/doctor.js';
 import { configFileSchema } from '../../src/platform/config/config-file.js';
@@ -18,8 +19,7 @@ export const CANARIES = {
 
 interface Examined {
   env: Record<string, string>;
-  /** As it stands in `CONFIG_FILE`. */
-  config?: object;
+  config?: z.input<ReturnType<typeof configFileSchema>>;
   extensions?: readonly Extension[];
   models?: boolean;
 }
