@@ -8,12 +8,17 @@ import type { ConversationMessage, StoredPart, ToolInvocation, ToolResult } from
 import { ownTool } from '../../models/own-tool.js';
 import type { Asked } from './own-tools.js';
 import type { CallUpdate } from './call-update.js';
-import type { HeldStep } from './held-step.js';
 
 /** Nothing came of the call: the program has gone on without it. */
 const UNTOLD = 'The engine told no result of this call.';
 /** Not given to the program, because the turn is over. */
 const NOT_STARTED = 'Not started, because the turn has ended.';
+
+/** Calls of a step that have not reached the program. */
+interface Left {
+  message: ConversationMessage;
+  left: readonly ToolInvocation[];
+}
 
 /** A call that has reached the program. */
 export interface Given {
@@ -117,7 +122,7 @@ export class CallRecord {
   }
 
   /** Records errors of all that is open in a turn that is over. @param held steps that do not reach the program any more. */
-  async closeTurn(held: readonly HeldStep[]): Promise<void> {
+  async closeTurn(held: readonly Left[]): Promise<void> {
     await this.closeAll(INTERRUPTED);
     for (const { message, left } of held) {
       for (const call of left) await this.record(message, call, { result: { status: 'error', error: NOT_STARTED } });
