@@ -18,6 +18,7 @@ const PLAIN = [
   'hook_deliveries.payload',
   'idempotency_keys.fingerprint',
   'push_subscriptions.endpoint_digest',
+  'scim_tokens.digest',
   'snapshot_blobs.sha256',
 ];
 

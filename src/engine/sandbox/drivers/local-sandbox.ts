@@ -86,13 +86,13 @@ export abstract class LocalSandbox extends Sandbox {
 
   async check(): Promise<SandboxReport> {
     const prepared = await this.ready();
-    const { workdirs } = prepared;
     const taskId = randomUUID();
     const of = { taskId, network: true, heartbeat: this.ofTrial, signal: new AbortController().signal };
     const session = await this.open(of, UNWATCHED);
     try {
       const env = { UNGUARDED: this.guards ? '' : '1', WAY_OUT: this.hosts.length > 0 ? String(PROXY_PORT) : '' };
-      const probe = session.run(script('probe'), { timeoutSeconds: 30, network: true, env });
+      // As a service it has six times wallClockSeconds, which may be a second: a machine that boots is slow.
+      const probe = session.run(script('probe'), { timeoutSeconds: 30, service: true, network: true, env });
       const { exitCode, stdout, stderr } = await probe.catch(asSandboxError);
       if (exitCode !== 0) throw new SandboxError(`A command in it ended with ${exitCode}: ${stderr.trim()}`);
       const probed = new Map(stdout.split('\n').map((line) => [line.split('=')[0] ?? '', line.split('=')[1] ?? '']));
@@ -104,7 +104,7 @@ export abstract class LocalSandbox extends Sandbox {
       );
     } finally {
       await session.close();
-      await workdirs.remove(taskId);
+      await prepared.workdirs.remove(taskId);
     }
   }
 
