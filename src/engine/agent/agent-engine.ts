@@ -224,7 +224,6 @@ export type AgentEvent =
       /** As of a `step`. */
       model?: string;
     }
-  /** `model` as of a `step`. */
   | { type: 'spent'; usage: ModelUsage; model?: string }
   | { type: 'engine_session'; session: EngineSession }
   | { type: 'cloned'; commit: string }
