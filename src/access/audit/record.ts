@@ -22,6 +22,9 @@ export interface Sender {
   requestId: string | null;
 }
 
+/** Of acts that no request of a member has sent. */
+export const NOBODY = { actorId: null, keyId: null, address: null, requestId: null };
+
 /**
  * Of a request. Costs no round trip: it travels with the commit.
  * @param fields of a change: the names of what was given.
@@ -89,6 +92,5 @@ export function recordOperator(
 
 /** The statement of {@link recordOperator}, for a verb that has a connection of its own. */
 export function operatorAct(workspaceId: string | null, action: string, { type: targetType, id: targetId }: Target) {
-  const nobody = { actorId: null, keyId: null, address: null, requestId: null };
-  return ACT({ workspaceId: workspaceId ?? INSTALLATION, id: newId(), action, targetType, targetId, ...nobody });
+  return ACT({ workspaceId: workspaceId ?? INSTALLATION, id: newId(), action, targetType, targetId, ...NOBODY });
 }
