@@ -116,7 +116,7 @@ export class World {
     );
   }
 
-  /** As whoever supervises it would do, where a busy machine has not let it reach its database in time. */
+  /** As a supervisor does, where a busy machine has not let it reach its database in time. */
   private startAgain({ child, log }: ServiceProcess, place: number, dist?: string): void {
     // One that is killed while it boots is none that failed.
     if (child.exitCode === null || this.closing) return;
