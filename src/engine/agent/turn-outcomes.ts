@@ -1,5 +1,5 @@
 // How the run of a turn ends, and the results of calls that are not carried out.
-import { type ConversationMessage, OWN, type StoredPart, type ToolResult } from '../models/conversation.js';
+import { type ConversationMessage, OWN, RAN_PARTLY, type StoredPart, type ToolResult } from '../models/conversation.js';
 import { ModelError } from '../models/model-provider.js';
 import { isPassing } from '../../platform/database/database-errors.js';
 import { SandboxError } from '../sandbox/sandbox.js';
@@ -16,8 +16,7 @@ export type Ending = { outcome: Failure; others: string };
 export type Asked = { question: Question } | { handed: HandedTasks | null };
 export type Finished = { result: ToolResult; files: PublishedFile[]; parts: StoredPart[]; ending: Ending | null };
 
-export const INTERRUPTED =
-  'This was interrupted; it may have run partly. It was not run again: look at the state of the workdir before you go on.';
+export const INTERRUPTED = `This was interrupted; ${RAN_PARTLY} It was not run again: look at the state of the workdir before you go on.`;
 
 /** Closes the files that a call has handed over: they are stored, or not needed. */
 export function closeFiles(done: Finished | Asked): void {

@@ -85,6 +85,9 @@ export type ToolResult =
   /** Not carried out, because a person said no. `reason` is for the model alone. */
   | { status: 'denied'; reason: string | null };
 
+/** Behind the first semicolon in the error of each call that was cut off: by a message, a cancel, or the end of its worker. */
+export const RAN_PARTLY = 'it may have run partly.';
+
 /** A tool invocation: one record with a state; `tool_call` and `tool_result` are two views of it. */
 export interface ToolInvocation {
   toolCallId: string;

@@ -11,6 +11,7 @@ import {
   uuidOrNull,
   uuids,
 } from '../../platform/database/sql.js';
+import { RAN_PARTLY } from '../../engine/models/conversation.js';
 import { lockFamilies } from './children/children.sql.js';
 import { closedNews, COUNT_NEWS, PLACE, recordNews } from './events/record.sql.js';
 import { Run } from './run.entity.js';
@@ -66,7 +67,7 @@ WITH run AS (
 task AS (SELECT id, last_event FROM tasks WHERE id = ${TASK_ID}),
 ${closeCalls(
   raw('SELECT task_id FROM run'),
-  raw(`'Interrupted by a message before this call had a result; it may have run partly.'`),
+  raw(`'Interrupted by a message before this call had a result; ${RAN_PARTLY}'`),
 )},
 ${endCommands(raw('SELECT task_id FROM run'), 'stopped')},
 ${recordNews(sql`${CLOSED} UNION ALL ${ENDED_COMMANDS}`)}
@@ -84,7 +85,7 @@ const TASK_IDS = uuids('taskIds');
 // While a task waits for a person none of its open calls has begun.
 const CANCELLED_CALL = raw(`CASE WHEN m.task_id IN (SELECT task_id FROM asked)
     THEN 'Cancelled while the task waited for a person; this call did nothing.'
-    ELSE 'Cancelled before this call had a result; it may have run partly.' END`);
+    ELSE 'Cancelled before this call had a result; ${RAN_PARTLY}' END`);
 
 /** One row while this turn of the task is the last one, begun or not; the caller holds the task's lock. */
 export const IS_LAST_TURN = sql`

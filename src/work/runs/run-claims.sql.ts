@@ -1,4 +1,5 @@
 // Who holds a run: claim, lease, hand back, recover. Lock order everywhere: the task's row, then the run's.
+import { RAN_PARTLY } from '../../engine/models/conversation.js';
 import { columns } from '../../platform/database/columns.js';
 import { int, ints, raw, sql, uuid, uuids } from '../../platform/database/sql.js';
 import { START_TURN, TURN_BEYOND } from '../../resources/billing/meter.sql.js';
@@ -160,10 +161,7 @@ run AS (
     finished_at = CASE WHEN r.recovery_count < ${MAX_RECOVERIES} THEN NULL ELSE now() END
   FROM task WHERE r.id = ${RUN_ID} AND r.task_id = task.id AND ${hasStatus('running')} AND r.lease_until < clock_timestamp()
   RETURNING r.task_id, r.status = 'finished' AS poison, task.claimed_at, task.lease_until),
-${closeCalls(
-  raw('SELECT task_id FROM run WHERE poison'),
-  raw(`'The worker was lost while this ran; it may have run partly.'`),
-)},
+${closeCalls(raw('SELECT task_id FROM run WHERE poison'), raw(`'The worker was lost while this ran; ${RAN_PARTLY}'`))},
 ${endCommands(raw('SELECT task_id FROM run'), 'lost')},
 ${recordNews(sql`${CLOSED} UNION ALL ${ENDED_COMMANDS}`)}
 UPDATE tasks t SET ${COUNT_NEWS}, updated_at = now(), ${addDuration(raw('run.lease_until'))},

@@ -5,7 +5,7 @@ import type { OutputSchema } from '../../agent/output/output-schema.js';
 import { DELEGATE } from '../../agent/tools/delegate.js';
 import { truncateMiddle } from '../../agent/tools/tool-text.js';
 import { userText } from '../../models/ai-sdk/ai-sdk-prompt.js';
-import { argumentsText, type ConversationMessage, type ToolInvocation } from '../../models/conversation.js';
+import { argumentsText, type ConversationMessage, RAN_PARTLY, type ToolInvocation } from '../../models/conversation.js';
 import { ownTool } from '../../models/own-tool.js';
 import { resultText } from '../../models/result-text.js';
 import type { PromptBlock } from './program.js';
@@ -43,9 +43,11 @@ export function nextWords(conversation: readonly ConversationMessage[], replays:
   return (replays ? [...interrupted, 'Go on.'] : [GO_ON, ...interrupted]).join('\n\n');
 }
 
-/** Whoever has ended the call: the service says it in other words for a message, a cancel and a lost worker. */
+/** A message, a cancel or the loss of its worker has ended the call: the service says each in words of its own. */
 function isInterrupted({ result }: ToolInvocation): boolean {
-  return result?.status === 'error' && /^[^;\n]+; it may have run partly\./.test(result.error);
+  if (result?.status !== 'error') return false;
+  const [cause = ''] = result.error.split(/[;\n]/, 1);
+  return cause !== '' && result.error.startsWith(`; ${RAN_PARTLY}`, cause.length);
 }
 
 /** What people have said about a call that had not reached the program. */
