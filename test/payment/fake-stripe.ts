@@ -16,6 +16,7 @@ import {
   type FakeSubscription,
   fieldsOf,
   numbered,
+  page,
   unixNow,
 } from './stripe-objects.js';
 
@@ -39,8 +40,6 @@ interface Asked {
   body: Fields;
   key: string | null;
 }
-
-type Answered = object;
 
 export class FakeStripe {
   readonly secretKey = 'sk_test_of_the_tests';
@@ -66,7 +65,7 @@ export class FakeStripe {
   held: { request: string; until: Promise<void>; reached: () => void } | null = null;
   /** Decides whether a request is answered with 500. */
   fails: () => boolean = () => false;
-  private readonly replies = new Map<string, { body: string; answer: Answered }>();
+  private readonly replies = new Map<string, { body: string; answer: object }>();
   private readonly server: Server = createServer((req, res) => void this.take(req, res));
   private readonly signer = new Stripe('sk_test_unused');
 
@@ -147,7 +146,7 @@ export class FakeStripe {
   }
 
   /** A POST with the key of an earlier one gets its answer, and is refused with another body. */
-  private once(asked: Asked, raw: string): Answered {
+  private once(asked: Asked, raw: string): object {
     const { method, key } = asked;
     if (method !== 'POST' || key === null) return this.answer(asked);
     const before = this.replies.get(key);
@@ -159,7 +158,7 @@ export class FakeStripe {
     return answer;
   }
 
-  private answer(asked: Asked): Answered {
+  private answer(asked: Asked): object {
     const { method, path, query } = asked;
     const [, , family = '', ...rest] = path.split('/');
     const name = ['checkout', 'billing', 'billing_portal'].includes(family)
@@ -175,9 +174,14 @@ export class FakeStripe {
       case 'GET customers':
         return id === undefined ? page(path, [...this.customers.values()], query) : found(this.customers, id);
       case 'POST checkout/sessions':
-        return this.makeSession(asked.body);
+        return rest.length === 2 ? this.expire(id) : this.makeSession(asked.body);
       case 'GET checkout/sessions':
-        return found(this.sessions, id);
+        if (id !== undefined) return found(this.sessions, id);
+        return page(
+          path,
+          ofCustomer(this.sessions).filter(({ status }) => status === query.get('status')),
+          query,
+        );
       case 'POST billing_portal/sessions': {
         found(this.customers, asked.body['customer'] ?? '');
         return {
@@ -237,18 +241,22 @@ export class FakeStripe {
     const { customer = '' } = body;
     found(this.customers, customer);
     const id = numbered('cs');
-    const url = `https://checkout.stripe.test/${id}`;
+    const unpaid = { status: 'open', payment_status: 'unpaid', payment_intent: null } as const;
     const made = {
-      id,
-      object: 'checkout.session' as const,
-      mode,
-      customer,
-      url,
-      payment_intent: null,
-      payment_status: 'unpaid' as const,
+      ...{ id, object: 'checkout.session' as const, mode, customer, ...unpaid },
+      url: `https://checkout.stripe.test/${id}`,
     };
     this.sessions.set(id, { ...made, asked: body });
     return made;
+  }
+
+  private expire(id: string | undefined): FakeSession {
+    const session = found(this.sessions, id);
+    if (session.status !== 'open') {
+      const message = 'Only Checkout Sessions with a status in ["open"] can be expired.';
+      throw new Refusal(400, { type: 'invalid_request_error', message });
+    }
+    return Object.assign(session, { status: 'expired' as const, url: null });
   }
 
   private meter(body: Fields): FakeMeterEvent {
@@ -284,15 +292,6 @@ function found<T>(all: Map<string, T>, id: string | undefined): T {
   const one = all.get(id ?? '');
   if (one === undefined) throw missing(id ?? '');
   return one;
-}
-
-/** The newest first, as Stripe lists. */
-function page(url: string, all: { id: string }[], query: URLSearchParams): Answered {
-  const sorted = [...all].reverse();
-  const after = query.get('starting_after');
-  const from = after === null ? 0 : sorted.findIndex(({ id }) => id === after) + 1;
-  const limit = Number(query.get('limit') ?? 10);
-  return { object: 'list', url, data: sorted.slice(from, from + limit), has_more: sorted.length > from + limit };
 }
 
 function send(res: ServerResponse, status: number, json: string): void {

@@ -86,24 +86,44 @@ describe('Plans that Stripe changes (reference §14)', () => {
     expect(await changes()).toHaveLength(3);
   });
 
-  it('of two people who ask at once each gets a page of one customer; when both pay the plan is one, and stays until both have ended', async () => {
+  const customerOf = (sessionId: string) => stripe.sessions.get(sessionId)?.customer ?? '';
+
+  it('of two people who ask at once, each for a page of one customer, one alone can pay', async () => {
     const pages = await Promise.all([checkout(), checkout()]);
     const sessions = pages.map(({ pathname }) => pathname.slice(1));
     expect(new Set(sessions).size).toBe(2);
-    const customers = new Set(sessions.map((id) => stripe.sessions.get(id)?.customer));
-    expect(customers.size).toBe(1);
-    const [customer = ''] = [...customers];
-    for (const id of sessions) pay(stripe, id);
-    await Promise.all([read(customer), read(customer)]);
+    const [customer = '', ...others] = new Set(sessions.map(customerOf));
+    expect(others).toEqual([]);
+    const open = sessions.filter((id) => stripe.sessions.get(id)?.status === 'open');
+    expect(open).toHaveLength(1);
+    pay(stripe, open[0] ?? '');
+    await read(customer);
     expect(await summary()).toEqual(['paid', 'active']);
-    // From now on nobody is led to a third one.
+  });
+
+  it('a page that was asked for before closes when another is asked for; the page of a top-up stays', async () => {
+    const topUp = await member.client.post<{ url: string }>('/v1/billing/checkout', { topUp: '10.00' });
+    const before = (await checkout()).pathname.slice(1);
+    const now = (await checkout()).pathname.slice(1);
+    const statuses = [before, now, topUp.body.url.split('/').at(-1) ?? ''].map((id) => stripe.sessions.get(id)?.status);
+    expect(statuses).toEqual(['expired', 'open', 'open']);
+  });
+
+  it('who has paid, and whose event has not come, is led to where the subscription is', async () => {
+    pay(stripe, (await checkout()).pathname.slice(1));
+    expect(await summary()).toEqual(['free', 'none']);
     expect((await checkout()).hostname).toMatch(/^billing/);
-    const both = [...stripe.subscriptions.values()].filter((one) => one.customer === customer);
-    expect(both).toHaveLength(2);
+    expect(await summary()).toEqual(['paid', 'active']);
+  });
+
+  it('with two subscriptions, one of them made at Stripe itself, the plan stays until both have ended', async () => {
+    const first = await subscribe();
+    const second = { ...first, id: `${first.id}_second` };
+    stripe.subscriptions.set(second.id, second);
     const plans: unknown[] = [];
-    for (const one of both) {
+    for (const one of [first, second]) {
       cancel(one);
-      await read(customer);
+      await read(first.customer);
       plans.push(await summary());
     }
     expect(plans).toEqual([

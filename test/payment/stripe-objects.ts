@@ -1,4 +1,4 @@
-// Objects of Stripe as far as the service looks at them, typed by Stripe's own package: a field with another name or type does not compile.
+// Objects of Stripe, and pages of them, as far as the service looks at them, typed by Stripe's own package: a field with another name or type does not compile.
 import type { Stripe } from 'stripe';
 
 /** Fields of a form: `metadata[x]`. */
@@ -14,7 +14,10 @@ export const numbered = (kind: string): string => `${kind}_test${String((last +=
 
 export type FakeCustomer = Pick<Stripe.Customer, 'id' | 'object' | 'created' | 'metadata'>;
 
-export type FakeSession = Pick<Stripe.Checkout.Session, 'id' | 'object' | 'mode' | 'url' | 'payment_status'> & {
+export type FakeSession = Pick<
+  Stripe.Checkout.Session,
+  'id' | 'object' | 'mode' | 'url' | 'status' | 'payment_status'
+> & {
   customer: string;
   payment_intent: string | null;
 };
@@ -61,4 +64,13 @@ export interface FakeEvent {
   type: Stripe.Event['type'];
   created: number;
   data: { object: object };
+}
+
+/** The newest first, as Stripe lists. */
+export function page(url: string, all: { id: string }[], query: URLSearchParams): object {
+  const sorted = [...all].reverse();
+  const after = query.get('starting_after');
+  const from = after === null ? 0 : sorted.findIndex(({ id }) => id === after) + 1;
+  const limit = Number(query.get('limit') ?? 10);
+  return { object: 'list', url, data: sorted.slice(from, from + limit), has_more: sorted.length > from + limit };
 }

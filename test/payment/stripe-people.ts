@@ -27,7 +27,8 @@ function eventOf(type: FakeEvent['type'], { id, object }: { id: string; object: 
 export function pay(stripe: FakeStripe, sessionId: string): FakeEvent[] {
   const session = stripe.sessions.get(sessionId);
   if (session === undefined) throw new Error(`There is no session ${sessionId}.`);
-  session.payment_status = 'paid';
+  if (session.status !== 'open') throw new Error(`The session ${sessionId} is closed: ${session.status}.`);
+  Object.assign(session, { status: 'complete', payment_status: 'paid' });
   const completed = eventOf('checkout.session.completed', session);
   if (session.mode === 'subscription') return [...subscribe(stripe, session), completed];
   const cents = Number(session.asked['line_items[0][price_data][unit_amount]']);

@@ -1,5 +1,6 @@
 // Billing by Stripe (reference §14): it decides as the built-in provider does, for what was paid stands in the row of the workspace.
 import { Injectable } from '@nestjs/common';
+import type { Stripe } from 'stripe';
 import { Env } from '../../../platform/config/env.js';
 import { Database } from '../../../platform/database/database.js';
 import { Transactions } from '../../../platform/database/transactions.js';
@@ -8,17 +9,16 @@ import { PLANS } from '../../../platform/config/rate-limits.js';
 import type { BillingAccount, BillingSummary, Offers, Order, WaysBack } from '../billing-provider.js';
 import { OperatorBilling } from '../operator-billing.js';
 import { StripeClient } from './stripe-client.js';
+import { StripeSync } from './stripe-sync.js';
 import { ADD_CUSTOMER, CUSTOMER_OF } from './stripe.sql.js';
-import { PLAN_OF } from './subscription-state.js';
-
-/** What customers and top-ups of ours say of themselves at Stripe. */
-export const WORKSPACE_OF = 'millwright_workspace';
+import { PLAN_OF, WORKSPACE_OF } from './subscription-state.js';
 
 @Injectable()
 export class StripeBilling extends OperatorBilling {
   constructor(
     env: Env,
     private readonly stripe: StripeClient,
+    private readonly sync: StripeSync,
     private readonly database: Database,
     private readonly transactions: Transactions,
   ) {
@@ -35,7 +35,7 @@ export class StripeBilling extends OperatorBilling {
     if ('topUp' in order) {
       if (!topUps.includes(order.topUp)) throw notSold('topUp', topUps);
       const customer = await this.customerOf(workspaceId);
-      return this.session((api) =>
+      const { url } = await this.session((api) =>
         api.checkout.sessions.create({
           ...ways,
           mode: 'payment',
@@ -46,13 +46,14 @@ export class StripeBilling extends OperatorBilling {
           payment_intent_data: { metadata: { [WORKSPACE_OF]: workspaceId } },
         }),
       );
+      return url;
     }
     const price = order.plan === 'paid' ? prices.paid : undefined;
     if (price === undefined) throw notSold('plan', this.offers.plans);
     if (await this.isSubscribed(workspaceId)) return this.portal(workspaceId, back.success);
     const customer = await this.customerOf(workspaceId);
     const metered = meterPrice === undefined ? [] : [{ price: meterPrice }];
-    return this.session((api) =>
+    const { id, url } = await this.session((api) =>
       api.checkout.sessions.create({
         ...ways,
         mode: 'subscription',
@@ -61,6 +62,10 @@ export class StripeBilling extends OperatorBilling {
         subscription_data: { metadata: { [PLAN_OF]: order.plan, [WORKSPACE_OF]: workspaceId } },
       }),
     );
+    // Else two people who ask at once, or one who has paid and whose event is late, would pay twice each month.
+    await this.stripe.ask((api) => this.expireBefore(api, customer, id));
+    await this.stripe.ask(() => this.sync.subscriptions(customer));
+    return (await this.isSubscribed(workspaceId)) ? this.portal(workspaceId, back.success) : url;
   }
 
   override async portal(workspaceId: string, back: string): Promise<string> {
@@ -74,10 +79,30 @@ export class StripeBilling extends OperatorBilling {
     return { plans: PLANS.filter((plan) => plan === 'paid' && prices.paid !== undefined), topUps };
   }
 
-  private async session(create: Parameters<typeof this.stripe.ask<{ url: string | null }>>[0]): Promise<string> {
-    const { url } = await this.stripe.ask(create);
+  private async session(
+    create: (api: Stripe) => Promise<Stripe.Checkout.Session>,
+  ): Promise<{ id: string; url: string }> {
+    const { id, url } = await this.stripe.ask(create);
     if (url === null) throw new Error('Stripe gave a checkout without an address.');
-    return url;
+    return { id, url };
+  }
+
+  /** Closes the pages where this customer could subscribe, older than that one. Of two made at once the newer stays: Stripe lists it first. */
+  private async expireBefore(api: Stripe, customer: string, sessionId: string): Promise<void> {
+    let isOlder = false;
+    for await (const one of api.checkout.sessions.list({ customer, status: 'open', limit: 100 })) {
+      if (isOlder && one.mode === 'subscription') await this.expire(api, one.id);
+      isOlder ||= one.id === sessionId;
+    }
+  }
+
+  private async expire(api: Stripe, sessionId: string): Promise<void> {
+    try {
+      await api.checkout.sessions.expire(sessionId);
+    } catch (error) {
+      // It is not open any more: paid meanwhile, or closed by another request.
+      if (!(error instanceof this.stripe.errors.StripeInvalidRequestError)) throw error;
+    }
   }
 
   private async isSubscribed(workspaceId: string): Promise<boolean> {

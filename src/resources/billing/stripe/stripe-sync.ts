@@ -5,7 +5,6 @@ import { Transactions } from '../../../platform/database/transactions.js';
 import { type Paid, settle } from './balance.js';
 import { recordProvider } from './record-provider.js';
 import { StripeClient } from './stripe-client.js';
-import { WORKSPACE_OF } from './stripe-billing.js';
 import {
   ADD_CUSTOMER,
   COMPARED,
@@ -19,7 +18,7 @@ import {
   SET_PAYMENT,
   SET_SUBSCRIPTION,
 } from './stripe.sql.js';
-import { PLAN_OF, stateOf } from './subscription-state.js';
+import { PLAN_OF, stateOf, WORKSPACE_OF } from './subscription-state.js';
 
 /** Micro-dollars of a cent. */
 const CENT = 10_000;

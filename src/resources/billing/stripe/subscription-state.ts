@@ -3,7 +3,9 @@ import type { Stripe } from 'stripe';
 import type { SubscriptionStatus } from '../../../access/workspaces/workspace.entity.js';
 import type { Plan } from '../../../platform/config/rate-limits.js';
 
-/** What subscriptions of ours say of themselves at Stripe. */
+/** What customers, subscriptions and top-ups of ours say of themselves at Stripe. */
+export const WORKSPACE_OF = 'millwright_workspace';
+/** What subscriptions of ours say besides. */
 export const PLAN_OF = 'millwright_plan';
 
 export interface SubscriptionState {
