@@ -1,4 +1,5 @@
 // Whom a directory takes away is out when its request is answered (reference §31).
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { ScimTokens } from '../../src/access/provisioning/scim-tokens.js';
 import { Streams } from '../../src/resources/events/streams.js';
 import { bootApp, type TestApp } from '../harness/app.js';
@@ -9,7 +10,6 @@ import { makeWorkspace, Traveller } from '../harness/sign-in.js';
 import { type StreamReader, useStreams } from '../harness/streams.js';
 
 describe('A person whom a directory takes away (reference §31)', () => {
-  const open = useStreams();
   let db: TestDatabase;
   let provider: MockProvider;
   /** Two processes of one installation: the directory speaks to the first. */
@@ -20,6 +20,7 @@ describe('A person whom a directory takes away (reference §31)', () => {
     const boot = () => bootApp({ db, env: SECRET_ENV, config: { signIn: signInBy(provider) } });
     service = await boot();
     other = await boot();
+    watchAnswers(service);
     const { secret } = await service.app
       .get(ScimTokens, { strict: false })
       .create(await makeWorkspace(service, 'acme'));
@@ -32,6 +33,17 @@ describe('A person whom a directory takes away (reference §31)', () => {
     await db?.drop();
   });
 
+  const open = useStreams();
+  /** How many streams were open when the first process answered the directory. */
+  const atAnswers: number[] = [];
+  function watchAnswers(to: TestApp): void {
+    to.app.getHttpServer().prependListener('request', ({ url }: IncomingMessage, res: ServerResponse) => {
+      if (url?.startsWith('/scim/') !== true) return;
+      const end = res.end.bind(res);
+      const watched = (...words: Parameters<typeof end>) => (atAnswers.push(streamsOf(to).size), end(...words));
+      Object.assign(res, { end: watched });
+    });
+  }
   const streamsOf = ({ app }: TestApp): Streams => app.get(Streams, { strict: false });
   let count = 0;
   /** Signed in, with a key, and known to the directory. */
@@ -67,8 +79,9 @@ describe('A person whom a directory takes away (reference §31)', () => {
     expect((await traveller.go('/console/device/code', { method: 'POST', json })).status).toBe(204);
     expect([streamsOf(service as TestApp).size, await whoIs(secret), (await traveller.who()).status]).toEqual([2, 200, 200]);
 
+    atAnswers.length = 0;
     expect((await remove(id)).status).toBeLessThan(300);
-    expect(streamsOf(service as TestApp).size).toBe(0);
+    expect(atAnswers).toEqual([0]);
     expect([await whoIs(secret), (await traveller.who()).status]).toEqual([401, 401]);
     const asked = await traveller.go('/console/device/token', { method: 'POST', json: { deviceCode: begun['deviceCode'] } });
     expect(await asked.json()).toMatchObject({ error: { code: 'expired_token' } });
