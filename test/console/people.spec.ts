@@ -60,6 +60,7 @@ describeInBrowser('members and service accounts in the console', () => {
     await dialog.waitFor({ state: 'detached' });
     await row(page, 'Ann').getByText('$(ann)@example.test').waitFor();
     await row(page, 'Ann').getByText('has a link to sign in').waitFor();
+    await row(page, 'Ann').getByText('added by hand').waitFor();
     expect(await listed(owner)).toContainEqual(
       expect.objectContaining({ name: 'Ann', role: 'viewer', email: '$(ann)@example.test' }),
     );

@@ -50,6 +50,14 @@ describeInBrowser('Sign-in in a browser (reference §31)', () => {
     await page.waitForURL(`${service.url}/console/settings`);
     await page.getByRole('navigation', { name: 'Console' }).waitFor();
     await page.getByText('grace').first().waitFor();
+    // Where members come from, and who signs them in: admins see that.
+    await service.db.query(
+      `UPDATE memberships m SET role = 'admin' FROM users u WHERE u.id = m.user_id AND u.email = 'grace@acme.example'`,
+    );
+    await page.goto('/console/settings?part=members');
+    const row = page.getByRole('main').getByRole('listitem').filter({ hasText: 'grace' });
+    await row.getByText('by a rule of sign-in').waitFor();
+    await row.getByText(`signs in with ${new URL(url).host}`).waitFor();
     const cookies = await context.cookies(service.url);
     expect(cookies.filter(({ name }) => name.startsWith('millwright_'))).toMatchObject([
       { httpOnly: true, sameSite: 'Strict' },
