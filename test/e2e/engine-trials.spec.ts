@@ -1,14 +1,26 @@
 // What the service finds out about its engines by itself (reference §30).
+import { jest } from '@jest/globals';
+import { EnginePrograms } from '../../src/engine/engines/engine-programs.js';
+import { SandboxBusyError } from '../../src/engine/sandbox/sandbox.js';
+import { SandboxSelector } from '../../src/engine/sandbox/sandbox-selector.js';
 import { examine } from '../../src/operator/doctor/doctor.js';
 import { enginesCheck } from '../../src/operator/doctor/engines.check.js';
 import { configFileSchema } from '../../src/platform/config/config-file.js';
 import { readEnv } from '../../src/platform/config/env.js';
 import { ExtensionSet } from '../../src/platform/plugins/extension-set.js';
-import { useService } from '../harness/app.js';
+import { type TestApp, useService } from '../harness/app.js';
 import { makeMember } from '../harness/client.js';
 import { FakeModel } from '../harness/engines/fake-model.js';
 import { bootWithEngines, engineOf } from '../harness/engines/worker.js';
 import { until } from '../harness/until.js';
+
+type Statuses = Record<string, string>;
+
+async function statusesOf(service: TestApp): Promise<Statuses> {
+  const { client } = await makeMember(service);
+  const { body } = await client.get<{ models: { id: string; status: string }[] }>('/v1/models');
+  return Object.fromEntries(body.models.map(({ id, status }) => [id, status]));
+}
 
 describe('Trials of engines (reference §30)', () => {
   const absent = engineOf({}, { command: ['node', '{path}/none.mjs'] });
@@ -22,11 +34,7 @@ describe('Trials of engines (reference §30)', () => {
   afterAll(() => model.stop());
 
   it('at the boot of a worker show the models of a broken one as unavailable, and call no model', async () => {
-    const { client } = await makeMember(service);
-    const statuses = async () => {
-      const { body } = await client.get<{ models: { id: string; status: string }[] }>('/v1/models');
-      return Object.fromEntries(body.models.map(({ id, status }) => [id, status]));
-    };
+    const statuses = () => statusesOf(service);
     await until('the trial', async () => (await statuses())['absent'] === 'unavailable', { within: 60_000 });
     expect(await statuses()).toMatchObject({ program: 'available', scripted: 'available' });
     const memoryOf = async (name: string) => {
@@ -62,4 +70,28 @@ describe('Trials of engines (reference §30)', () => {
     expect(lines['engine absent']).toMatch(/^fail: The engine absent: It ended with exit code 1\..*none\.mjs/s);
     expect(model.requests).toEqual([]);
   }, 210_000);
+});
+
+describe('A trial of an engine without a sandbox (reference §30)', () => {
+  let model: FakeModel;
+  let refused = 0;
+  const service = useService(async () => {
+    model = await FakeModel.start();
+    jest.spyOn(SandboxSelector.prototype, 'open').mockImplementation(() => {
+      refused++;
+      return Promise.reject(new SandboxBusyError('There is no place.'));
+    });
+    return bootWithEngines(model, { program: engineOf() }, { override: (builder) => builder });
+  });
+  afterAll(async () => {
+    jest.restoreAllMocks();
+    await model.stop();
+  });
+
+  it('says nothing of the engine: its models stay available', async () => {
+    await until('the trial', () => refused > 0);
+    const { trials } = service.app.get<{ trials: Promise<void> }>(EnginePrograms, { strict: false });
+    await trials;
+    expect(await statusesOf(service)).toMatchObject({ program: 'available' });
+  });
 });

@@ -64,9 +64,13 @@ export class EnginePrograms implements OnApplicationBootstrap, BeforeApplication
       this.logger.log(`The engine ${engine.name} ${version} was ready after ${Math.round(startMs)} ms.`);
     } catch (error) {
       if (signal.aborted) return;
-      this.logger.error(
-        `The engine ${engine.name} does not work: ${error instanceof Error ? error.message : String(error)}`,
-      );
+      const why = error instanceof Error ? error.message : String(error);
+      const { ProgramError } = await import('./acp/program.js');
+      // A sandbox that could not be opened for once says nothing of the engine, whose models all processes would refuse for a minute.
+      if (!(error instanceof ProgramError)) {
+        return this.logger.warn(`The engine ${engine.name} could not be tried: ${why}`);
+      }
+      this.logger.error(`The engine ${engine.name} does not work: ${why}`);
       this.tell(engine);
     } finally {
       await (session as SandboxSession | null)?.close();
