@@ -114,7 +114,8 @@ describe('A page that web_fetch reads (reference §27)', () => {
   it('of 10 MB is read as far as maxBytes, in the time of the thread', async () => {
     const began = performance.now();
     const { output, forModel } = await fetched('/large/page');
-    expect(output.text).toMatch(/^(# )?Wheels\s+The wheel turns/);
+    // With what is kept of it as an article, without, or as bare text: how far the thread comes in its time.
+    expect(output.text).toMatch(/^(#{1,2} )?Wheels\s+The wheel turns/);
     expect(forModel.foreign).toContain('The host has more: reading stopped after 5242880 bytes.');
     expect(performance.now() - began).toBeLessThan(20_000);
   });
