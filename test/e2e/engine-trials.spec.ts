@@ -14,9 +14,7 @@ import { FakeModel } from '../harness/engines/fake-model.js';
 import { bootWithEngines, engineOf } from '../harness/engines/worker.js';
 import { until } from '../harness/until.js';
 
-type Statuses = Record<string, string>;
-
-async function statusesOf(service: TestApp): Promise<Statuses> {
+async function statusesOf(service: TestApp): Promise<Record<string, string>> {
   const { client } = await makeMember(service);
   const { body } = await client.get<{ models: { id: string; status: string }[] }>('/v1/models');
   return Object.fromEntries(body.models.map(({ id, status }) => [id, status]));

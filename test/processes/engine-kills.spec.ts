@@ -113,7 +113,7 @@ describe(`Workers that are killed while programs drive their tasks: seed ${SEED}
     expect(results).toHaveLength(calls.length);
     const failed = results.filter(({ status }) => status !== 'success');
     for (const { error } of failed) expect(error).toMatch(INTERRUPTED);
-    // The file itself: the last `cat` may have been interrupted.
+    // The file itself: the last `tail` may have been interrupted.
     const { text } = await client().get(`/v1/tasks/${id}/workdir/content?path=log`);
     const lines = text.trim().split('\n');
     expect(new Set(lines).size).toBe(lines.length);
