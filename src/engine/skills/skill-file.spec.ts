@@ -3,12 +3,12 @@ import { readHead, SkillError } from './skill-file.js';
 const head = (text: string) => readHead(Buffer.from(text));
 
 describe('The front matter of a SKILL.md (reference §27)', () => {
-  it('says name and description, in one line, whatever else it says', () => {
+  it('says name and description, in one line, whatever else it says', async () => {
     const text = '---\nname: release-notes\ndescription: >\n  Writes the notes\n  of a release.\nallowed-tools: Bash\nmetadata:\n  a: 1\n---\n# Body'; // prettier-ignore
-    expect(head(text)).toEqual({ name: 'release-notes', description: 'Writes the notes of a release.' });
-    expect(head('---\r\nname: a\r\ndescription: "b: c"\r\n---\r\n')).toEqual({ name: 'a', description: 'b: c' });
-    expect(head('\ufeff---\nname: a\ndescription: b\n---')).toEqual({ name: 'a', description: 'b' });
-    expect(head('---\nname: a\ndescription: b\u202e\u200bc\n---').description).toBe('bc');
+    expect(await head(text)).toEqual({ name: 'release-notes', description: 'Writes the notes of a release.' });
+    expect(await head('---\r\nname: a\r\ndescription: "b: c"\r\n---\r\n')).toEqual({ name: 'a', description: 'b: c' });
+    expect(await head('\ufeff---\nname: a\ndescription: b\n---')).toEqual({ name: 'a', description: 'b' });
+    expect(await head('---\nname: a\ndescription: b\u202e\u200bc\n---')).toEqual({ name: 'a', description: 'bc' });
   });
 
   it.each<[string, string, string]>([
@@ -50,17 +50,16 @@ describe('The front matter of a SKILL.md (reference §27)', () => {
     ],
     ['an alias for a name', '---\nx: &x a\nname: *x\ndescription: b\n---\n', 'SKILL.md, line 1: the field name'],
     ['ten thousand brackets', `---\nname: ${'['.repeat(10_000)}\n---\n`, 'SKILL.md, line'],
-  ])('%s is refused, with the line', (_, text, message) => {
-    // prettier-ignore
-    expect(() => head(text)).toThrow(SkillError);
-    expect(() => head(text)).toThrow(message);
+  ])('%s is refused, with the line', async (_, text, message) => {
+    const refused = await head(text).catch((error: unknown) => error);
+    expect(refused).toBeInstanceOf(SkillError);
+    expect((refused as SkillError).message).toContain(message);
   });
 
-  it('is text in UTF-8, of which a part may end in half a character', () => {
-    expect(() => readHead(Buffer.from('---\nname: a\ndescription: \xff\n---\n', 'latin1'))).toThrow(
-      'SKILL.md: it is not text in UTF-8',
-    );
+  it('is text in UTF-8, of which a part may end in half a character', async () => {
+    const broken = Buffer.from('---\nname: a\ndescription: \xff\n---\n', 'latin1');
+    await expect(readHead(broken)).rejects.toThrow('SKILL.md: it is not text in UTF-8');
     const text = Buffer.from(`---\nname: a\ndescription: b\n---\n${'é'.repeat(10_000)}`);
-    expect(readHead(text)).toEqual({ name: 'a', description: 'b' });
+    expect(await readHead(text)).toEqual({ name: 'a', description: 'b' });
   });
 });

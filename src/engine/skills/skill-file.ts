@@ -1,5 +1,5 @@
 // What the beginning of a SKILL.md says of its skill, by the convention of agentskills.io: name and description in YAML, between two lines of dashes.
-import { isMap, isScalar, LineCounter, parseDocument } from 'yaml';
+import type { LineCounter } from 'yaml';
 import { shown } from '../../platform/text/names.js';
 
 /** The file that makes a folder a skill. */
@@ -28,18 +28,20 @@ export class SkillError extends Error {
 }
 
 /**
- * Reads the front matter of a SKILL.md, of which `bytes` are at least the first {@link HEAD_BYTES}. Other fields than these two are not looked at. Throws
+ * Reads the front matter of a SKILL.md, of which `bytes` are at least the first {@link HEAD_BYTES}. Other fields than these two are not looked at. Rejects with
  * {@link SkillError} with the line.
  */
-export function readHead(bytes: Buffer): SkillHead {
+export async function readHead(bytes: Buffer): Promise<SkillHead> {
   const text = decoded(bytes.subarray(0, HEAD_BYTES), bytes.length > HEAD_BYTES);
   const found = /^---[ \t]*\r?\n([^]*?)^---[ \t]*$/m.exec(text);
   if (found === null || found.index > 0) {
     const rule = `it has to begin with a line ---, the fields name and description, and a line ---, within ${HEAD_BYTES} bytes.`;
     throw new SkillError(rule, SKILL_FILE, 1);
   }
-  const lines = new LineCounter();
-  const document = parsed(found[1] ?? '', lines);
+  // With the first skill: its 72 files are not loaded at boot.
+  const yaml = await import('yaml');
+  const lines = new yaml.LineCounter();
+  const document = parsed(yaml, found[1] ?? '', lines);
   // The line of dashes comes before.
   const lineOf = (offset: number) => lines.linePos(offset).line + 1;
   const [error] = document.errors;
@@ -49,8 +51,8 @@ export function readHead(bytes: Buffer): SkillHead {
   }
   const field = (name: string): { value: string; line: number } => {
     const node: unknown = document.get(name, true);
-    const line = isScalar(node) ? lineOf(node.range?.[0] ?? 0) : 1;
-    if (!isScalar(node) || typeof node.value !== 'string')
+    const line = yaml.isScalar(node) ? lineOf(node.range?.[0] ?? 0) : 1;
+    if (!yaml.isScalar(node) || typeof node.value !== 'string')
       throw new SkillError(`the field ${name} has to be there, and to be text.`, SKILL_FILE, line);
     return { value: shown(node.value.replace(/\s+/g, ' ').trim()), line };
   };
@@ -70,7 +72,7 @@ function decoded(bytes: Buffer, isPart: boolean): string {
   }
 }
 
-function parsed(text: string, lineCounter: LineCounter) {
+function parsed({ isMap, parseDocument }: typeof import('yaml'), text: string, lineCounter: LineCounter) {
   try {
     const document = parseDocument(text, { lineCounter, schema: 'core', logLevel: 'silent', prettyErrors: false });
     if (!isMap(document.contents)) throw new Error('no mapping');

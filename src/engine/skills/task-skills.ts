@@ -97,7 +97,7 @@ async function describedBy(file: SkillSource, name: string): Promise<string | nu
   }
   content.destroy();
   try {
-    const head = readHead(Buffer.concat(chunks));
+    const head = await readHead(Buffer.concat(chunks));
     return head.name === name ? head.description : null;
   } catch (error) {
     if (error instanceof SkillError) return null;

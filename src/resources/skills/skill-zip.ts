@@ -1,6 +1,6 @@
 // The zip of a skill: read when it is uploaded, and again each time it is laid into a sandbox, by the same rules (reference §27).
 import type { Readable } from 'node:stream';
-import yauzl, { type Entry, type ZipFile } from 'yauzl';
+import type { Entry, ZipFile } from 'yauzl';
 import { HEAD_BYTES, readHead, SKILL_FILE, SkillError, type SkillHead } from '../../engine/skills/skill-file.js';
 import type { SharedEntry } from '../../engine/sandbox/shared-files.js';
 
@@ -40,7 +40,7 @@ export async function readSkillZip(zip: Buffer): Promise<SkillZip> {
       size += chunk.length;
     }
     bytes += size;
-    if (path === SKILL_FILE) head = readHead(Buffer.concat(first));
+    if (path === SKILL_FILE) head = await readHead(Buffer.concat(first));
   }
   if (head === null) throw noSkillFile();
   if (root !== '' && root !== `${head.name}/`) {
@@ -75,6 +75,8 @@ interface Opened {
 
 async function open(zip: Buffer): Promise<Opened> {
   try {
+    // Not loaded at boot.
+    const { default: yauzl } = await import('yauzl');
     const opened = await yauzl.fromBufferPromise(zip, { lazyEntries: true, strictFileNames: true });
     if (opened.entryCount > MAX_ENTRIES) throw tooManyFiles();
     const all = await entriesOf(opened);
