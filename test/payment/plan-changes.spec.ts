@@ -116,6 +116,22 @@ describe('Plans that Stripe changes (reference §14)', () => {
     expect(await summary()).toEqual(['paid', 'active']);
   });
 
+  it('so is one whose subscription the page has read, while a later reading is to write it', async () => {
+    const page = (await checkout()).pathname.slice(1);
+    pay(stripe, page);
+    let release = () => {};
+    const reached = new Promise<void>((resolve) => {
+      const until = new Promise<void>((open) => (release = open));
+      stripe.held = { request: 'GET /v1/subscriptions', until, reached: resolve };
+    });
+    const led = checkout();
+    await reached;
+    await service.db.query('UPDATE payment_customers SET look = look + 1 WHERE customer_id = $1', [customerOf(page)]);
+    release();
+    expect((await led).hostname).toMatch(/^billing/);
+    expect(await summary()).toEqual(['free', 'none']);
+  });
+
   it('with two subscriptions, one of them made at Stripe itself, the plan stays until both have ended', async () => {
     const first = await subscribe();
     const second = { ...first, id: `${first.id}_second` };

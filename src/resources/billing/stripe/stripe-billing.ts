@@ -13,6 +13,9 @@ import { StripeSync } from './stripe-sync.js';
 import { ADD_CUSTOMER, CUSTOMER_OF } from './stripe.sql.js';
 import { PLAN_OF, WORKSPACE_OF } from './subscription-state.js';
 
+/** What a subscription is that goes on: a second one would be paid beside it. */
+const GOES_ON: ReadonlySet<string> = new Set(['trialing', 'active', 'past_due', 'paused']);
+
 @Injectable()
 export class StripeBilling extends OperatorBilling {
   constructor(
@@ -64,8 +67,10 @@ export class StripeBilling extends OperatorBilling {
     );
     // Else two people who ask at once, or one who has paid and whose event is late, would pay twice each month.
     await this.stripe.ask((api) => this.expireBefore(api, customer, id));
-    await this.stripe.ask(() => this.sync.subscriptions(customer));
-    return (await this.isSubscribed(workspaceId)) ? this.portal(workspaceId, back.success) : url;
+    const read = await this.stripe.ask(() => this.sync.subscriptions(customer));
+    // A reading that has begun later writes in its place, and may not have done so.
+    const isSubscribed = (read !== null && GOES_ON.has(read.status)) || (await this.isSubscribed(workspaceId));
+    return isSubscribed ? this.portal(workspaceId, back.success) : url;
   }
 
   override async portal(workspaceId: string, back: string): Promise<string> {
@@ -107,7 +112,7 @@ export class StripeBilling extends OperatorBilling {
 
   private async isSubscribed(workspaceId: string): Promise<boolean> {
     const { customerId, status } = await this.known(workspaceId);
-    return customerId !== null && ['trialing', 'active', 'past_due', 'paused'].includes(status);
+    return customerId !== null && GOES_ON.has(status);
   }
 
   /** Makes the customer at the first time. Of two requests at once each gets the same one, by the idempotency key. */

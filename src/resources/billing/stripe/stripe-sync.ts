@@ -18,7 +18,7 @@ import {
   SET_PAYMENT,
   SET_SUBSCRIPTION,
 } from './stripe.sql.js';
-import { PLAN_OF, stateOf, WORKSPACE_OF } from './subscription-state.js';
+import { PLAN_OF, stateOf, type SubscriptionState, WORKSPACE_OF } from './subscription-state.js';
 
 /** Micro-dollars of a cent. */
 const CENT = 10_000;
@@ -38,16 +38,22 @@ export class StripeSync {
     private readonly transactions: Transactions,
   ) {}
 
-  /** Reads the subscriptions of a customer, all of them: the best one counts. Of a customer that is not ours nothing happens. */
-  async subscriptions(customerId: string): Promise<void> {
+  /**
+   * Reads the subscriptions of a customer, all of them: the best one counts. Of a customer that is not ours nothing happens. Resolves with what was read,
+   * also where a reading that has begun later is the one that writes; null: none was ever paid.
+   */
+  async subscriptions(customerId: string): Promise<SubscriptionState | null> {
     const look = await this.look(customerId);
-    if (look === null) return;
+    if (look === null) return null;
     const { prices, graceDays } = this.stripe.config;
     const all = await this.subscriptionsOf(customerId);
-    if (!look.exists) return this.endOfDeleted(customerId, all);
+    if (!look.exists) {
+      await this.endOfDeleted(customerId, all);
+      return null;
+    }
     const state = stateOf(all, prices);
     // Without one that was ever paid the plan is what the operator has set.
-    if (state === null) return;
+    if (state === null) return null;
     const set = { ...state, customerId, look: look.look, graceDays };
     const changed = await this.transactions.open(async (tx) => {
       const [row] = await tx.run(SET_SUBSCRIPTION(set));
@@ -55,6 +61,7 @@ export class StripeSync {
       return row;
     });
     if (changed) this.logger.log(`Workspace ${changed.id} has the plan ${changed.plan}: ${state.status}.`);
+    return state;
   }
 
   /** Reads a payment, and brings the balance to where it stands. Of what is no top-up of ours nothing happens. */
