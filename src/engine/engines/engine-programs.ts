@@ -11,7 +11,7 @@ import { ToolRegistry } from '../agent/tool-registry.js';
 import { ModelCatalog } from '../models/model-catalog.js';
 import { ModelError } from '../models/model-provider.js';
 import { Heartbeat } from '../sandbox/heartbeat.js';
-import type { SandboxSession } from '../sandbox/sandbox.js';
+import { SandboxError, type SandboxSession } from '../sandbox/sandbox.js';
 import { SandboxSelector } from '../sandbox/sandbox-selector.js';
 
 /** The engine of agent programs, which is loaded with the first run of a model that names one (reference §30). */
@@ -66,9 +66,11 @@ export class EnginePrograms implements OnApplicationBootstrap, BeforeApplication
       if (signal.aborted) return;
       const why = error instanceof Error ? error.message : String(error);
       const { ProgramError } = await import('./acp/program.js');
-      // A sandbox that could not be opened for once says nothing of the engine, whose models all processes would refuse for a minute.
+      // The program's own failure alone counts. A sandbox that did not open says nothing of the engine, and all processes would refuse its models for a minute.
       if (!(error instanceof ProgramError)) {
-        return this.logger.warn(`The engine ${engine.name} could not be tried: ${why}`);
+        const said = `The engine ${engine.name} could not be tried: ${why}`;
+        if (error instanceof SandboxError) return this.logger.warn(said);
+        return this.logger.error(said, error instanceof Error ? error.stack : undefined);
       }
       this.logger.error(`The engine ${engine.name} does not work: ${why}`);
       this.tell(engine);

@@ -38,7 +38,7 @@ export async function readHead(bytes: Buffer): Promise<SkillHead> {
     const rule = `it has to begin with a line ---, the fields name and description, and a line ---, within ${HEAD_BYTES} bytes.`;
     throw new SkillError(rule, SKILL_FILE, 1);
   }
-  // With the first skill: its 72 files are not loaded at boot.
+  // The package is loaded with the first skill, not at boot.
   const yaml = await import('yaml');
   const lines = new yaml.LineCounter();
   const document = parsed(yaml, found[1] ?? '', lines);

@@ -74,9 +74,9 @@ interface Opened {
 }
 
 async function open(zip: Buffer): Promise<Opened> {
+  // The package is loaded with the first skill, not at boot.
+  const { default: yauzl } = await import('yauzl');
   try {
-    // Not loaded at boot.
-    const { default: yauzl } = await import('yauzl');
     const opened = await yauzl.fromBufferPromise(zip, { lazyEntries: true, strictFileNames: true });
     if (opened.entryCount > MAX_ENTRIES) throw tooManyFiles();
     const all = await entriesOf(opened);
