@@ -47,7 +47,7 @@ describe(`Workers that are killed while programs drive their tasks: seed ${SEED}
   const client = () => new Client(world.api.url, world.secret);
   const figure = async (sql: string) => (await db.query<{ n: number }>(sql))[0]?.n ?? 0;
   const openTasks = () => figure('SELECT count(*)::int AS n FROM tasks WHERE finished_at IS NULL');
-  /** Says what the workers said when a task has ended in another way than by its model: nothing would ever come of it. */
+  /** Throws, with the workers' log, as soon as a task has ended other than completed: the test would wait for its next step until the time is over. */
   const noneFailed = async () => {
     const bad = await db.query(
       `SELECT id, status, status_reason FROM tasks WHERE finished_at IS NOT NULL AND status <> 'completed'`,
@@ -114,7 +114,8 @@ describe(`Workers that are killed while programs drive their tasks: seed ${SEED}
     const failed = results.filter(({ status }) => status !== 'success');
     for (const { error } of failed) expect(error).toMatch(INTERRUPTED);
     // The file itself: the last `tail` may have been interrupted.
-    const { text } = await client().get(`/v1/tasks/${id}/workdir/content?path=log`);
+    const { status, text } = await client().get(`/v1/tasks/${id}/workdir/content?path=log`);
+    expect(status).toBe(200);
     const lines = text.trim().split('\n');
     expect(new Set(lines).size).toBe(lines.length);
     const asked = calls.map(({ input }) => (input as { command: string }).command);
