@@ -7,6 +7,7 @@ const REPLACED = 'replaced once';
 const REPLACE = `import sys
 path, old, new = sys.argv[1:]
 text = open(path, newline="").read()
+if "\\r\\n" in text: old, new = (one.replace("\\n", "\\r\\n") for one in (old, new))
 if text.count(old) != 1: sys.exit(f"the text stands there {text.count(old)} times")
 open(path, "w", newline="").write(text.replace(old, new))
 print("${REPLACED}")`;
