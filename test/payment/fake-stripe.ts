@@ -63,6 +63,8 @@ export class FakeStripe {
   away = false;
   /** Holds back the answer of the next request that it fits, which was made out before. */
   held: { request: string; until: Promise<void>; reached: () => void } | null = null;
+  /** Sessions that are open and cannot be closed, because a payment is under way. */
+  readonly beingPaid = new Set<string>();
   /** Decides whether a request is answered with 500. */
   fails: () => boolean = () => false;
   private readonly replies = new Map<string, { body: string; answer: object }>();
@@ -252,10 +254,8 @@ export class FakeStripe {
 
   private expire(id: string | undefined): FakeSession {
     const session = found(this.sessions, id);
-    if (session.status !== 'open') {
-      const message = 'Only Checkout Sessions with a status in ["open"] can be expired.';
-      throw new Refusal(400, { type: 'invalid_request_error', message });
-    }
+    if (session.status !== 'open' || this.beingPaid.has(session.id))
+      throw new Refusal(400, { type: 'invalid_request_error', message: 'This Checkout Session cannot be expired.' });
     return Object.assign(session, { status: 'expired' as const, url: null });
   }
 

@@ -109,6 +109,15 @@ describe('Plans that Stripe changes (reference §14)', () => {
     expect(statuses).toEqual(['expired', 'open', 'open']);
   });
 
+  it('no other page is given while one of before is being paid, and cannot be closed', async () => {
+    const before = (await checkout()).pathname.slice(1);
+    stripe.beingPaid.add(before);
+    const refused = await member.client.post<{ error: { code: string } }>('/v1/billing/checkout', { plan: 'paid' });
+    expect([refused.status, refused.body.error.code]).toEqual([503, 'unavailable']);
+    pay(stripe, before);
+    expect((await checkout()).hostname).toMatch(/^billing/);
+  });
+
   it('who has paid, and whose event has not come, is led to where the subscription is', async () => {
     pay(stripe, (await checkout()).pathname.slice(1));
     expect(await summary()).toEqual(['free', 'none']);

@@ -105,8 +105,11 @@ export class StripeBilling extends OperatorBilling {
     try {
       await api.checkout.sessions.expire(sessionId);
     } catch (error) {
-      // It is not open any more: paid meanwhile, or closed by another request.
       if (!(error instanceof this.stripe.errors.StripeInvalidRequestError)) throw error;
+      // As a rule it is not open any more: paid meanwhile, or closed by another request.
+      const { status } = await api.checkout.sessions.retrieve(sessionId);
+      if (status !== 'open') return;
+      throw new ApiError('unavailable', 'A page that was asked for before is being paid. Try again.', { cause: error });
     }
   }
 
