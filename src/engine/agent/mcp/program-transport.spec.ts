@@ -51,7 +51,7 @@ describe('A program that speaks without an end (reference §28)', () => {
     await until('its last words', () => told.length > 0);
     expect(told[0]).toMatch(words);
     if (args[0] === 'flood') expect(told[0]).toContain('last words of a flood');
-    // Without a bound it has no end. What is read and not collected yet was 205 MiB on a busy machine.
+    // A flood has no end: without a bound memory grows until the time is over. What is read and not collected yet was 205 MiB on a busy machine.
     expect(process.memoryUsage().rss - before).toBeLessThan(512 * 1024 ** 2);
   });
 
