@@ -7,7 +7,7 @@ import { Client, type ErrorBody, makeMember, type Member } from '../harness/clie
 import { temporaryFolder } from '../harness/service.js';
 import { until } from '../harness/until.js';
 import { FakeStripe } from './fake-stripe.js';
-import { cancel, cancelAtEnd, decide, dispute, failToPay, pay, refund, renew } from './stripe-people.js';
+import { cancel, cancelAtEnd, decide, dispute, failToPay, hold, pay, refund, renew } from './stripe-people.js';
 import { type FakeEvent, unixNow } from './stripe-objects.js';
 
 interface Summary {
@@ -194,10 +194,7 @@ describe('Payment by Stripe (reference §14)', () => {
       const one = await subscribed();
       const intent = await toppedUp('10.00');
       const first = ofPayment ? dispute(stripe, intent) : renew(stripe, one).slice(0, 1);
-      let release = () => {};
-      const reached = new Promise<void>((resolve) => {
-        stripe.held = { request, until: new Promise((open) => (release = open)), reached: resolve };
-      });
+      const { reached, release } = hold(stripe, request);
       for (const event of first) await send(event);
       await reached;
       const second = ofPayment ? decide(stripe, intent, 'won') : cancel(one);

@@ -4,10 +4,10 @@ import { join } from 'node:path';
 import { StripeSync } from '../../src/resources/billing/stripe/stripe-sync.js';
 import { StripeUpkeep } from '../../src/resources/billing/stripe/stripe-upkeep.js';
 import { bootApp, useService } from '../harness/app.js';
-import { makeMember, type Member } from '../harness/client.js';
+import { type ErrorBody, makeMember, type Member } from '../harness/client.js';
 import { temporaryFolder } from '../harness/service.js';
 import { FakeStripe } from './fake-stripe.js';
-import { cancel, failToPay, pay } from './stripe-people.js';
+import { cancel, failToPay, hold, pay } from './stripe-people.js';
 import { unixNow } from './stripe-objects.js';
 
 describe('Plans that Stripe changes (reference §14)', () => {
@@ -112,7 +112,7 @@ describe('Plans that Stripe changes (reference §14)', () => {
   it('no other page is given while one of before is being paid, and cannot be closed', async () => {
     const before = (await checkout()).pathname.slice(1);
     stripe.beingPaid.add(before);
-    const refused = await member.client.post<{ error: { code: string } }>('/v1/billing/checkout', { plan: 'paid' });
+    const refused = await member.client.post<ErrorBody>('/v1/billing/checkout', { plan: 'paid' });
     expect([refused.status, refused.body.error.code]).toEqual([503, 'unavailable']);
     pay(stripe, before);
     expect((await checkout()).hostname).toMatch(/^billing/);
@@ -128,11 +128,7 @@ describe('Plans that Stripe changes (reference §14)', () => {
   it('so is one whose subscription the page has read, while a later reading is to write it', async () => {
     const page = (await checkout()).pathname.slice(1);
     pay(stripe, page);
-    let release = () => {};
-    const reached = new Promise<void>((resolve) => {
-      const until = new Promise<void>((open) => (release = open));
-      stripe.held = { request: 'GET /v1/subscriptions', until, reached: resolve };
-    });
+    const { reached, release } = hold(stripe, 'GET /v1/subscriptions');
     const led = checkout();
     await reached;
     await service.db.query('UPDATE payment_customers SET look = look + 1 WHERE customer_id = $1', [customerOf(page)]);

@@ -23,6 +23,16 @@ function eventOf(type: FakeEvent['type'], { id, object }: { id: string; object: 
   return { id: numbered('evt'), object: 'event', type, created: unixNow(), data: { object: { ...lies, id, object } } };
 }
 
+/** Keeps the next answer to such a request back, as it stands when it is asked for, until it is released. `reached` resolves when it is asked for. */
+export function hold(stripe: FakeStripe, request: string): { reached: Promise<void>; release: () => void } {
+  let release = () => {};
+  const until = new Promise<void>((resolve) => (release = resolve));
+  const reached = new Promise<void>((resolve) => {
+    stripe.held = { request, until, reached: resolve };
+  });
+  return { reached, release };
+}
+
 /** Pays at the page of a checkout: a top-up, or the first month of a subscription. */
 export function pay(stripe: FakeStripe, sessionId: string): FakeEvent[] {
   const session = stripe.sessions.get(sessionId);
